@@ -1,0 +1,58 @@
+#include <gtest/gtest.h>
+
+#include "absl/strings/escaping.h"
+#include "common/check.h"
+#include "common/clock.h"
+#include "common/sha256.h"
+#include "common/status.h"
+#include "common/status_matchers.h"
+
+namespace chakrad {
+namespace {
+
+absl::StatusOr<int> Half(int value) {
+  if (value % 2 != 0) return absl::InvalidArgumentError("value: odd");
+  return value / 2;
+}
+
+absl::StatusOr<int> Quarter(int value) {
+  ASSIGN_OR_RETURN(const int half, Half(value));
+  ASSIGN_OR_RETURN(const int quarter, Half(half));
+  return quarter;
+}
+
+TEST(StatusTest, AssignOrReturnPassesValuesAndErrors) {
+  ASSERT_OK_AND_ASSIGN(const int quarter, Quarter(8));
+  EXPECT_EQ(quarter, 2);
+  EXPECT_THAT(Quarter(6), StatusIs(absl::StatusCode::kInvalidArgument, "value: odd"));
+}
+
+TEST(StatusTest, AnnotateKeepsTheCodeAndPutsContextFirst) {
+  EXPECT_THAT(Annotate(absl::NotFoundError("gone"), "trace t-1"),
+              StatusIs(absl::StatusCode::kNotFound, "trace t-1: gone"));
+  EXPECT_THAT(Annotate(absl::OkStatus(), "trace t-1"), IsOk());
+}
+
+TEST(CheckDeathTest, NamesTheConditionAndTheValues) {
+  const int count = 3;
+  EXPECT_DEATH(CHECK(count == 4) << "count " << count, "count == 4.*count 3");
+}
+
+TEST(FakeClockTest, MovesOnlyWhenTold) {
+  FakeClock clock(100);
+  EXPECT_EQ(clock.NowUnixNs(), 100);
+  clock.AdvanceNs(23);
+  EXPECT_EQ(clock.NowUnixNs(), 123);
+}
+
+TEST(Sha256Test, KnownDigestInOnePieceAndInTwo) {
+  const char* kAbc = "ba7816bf8f01cfea414140de5dae2223b00361a396177a9cb410ff61f20015ad";
+  EXPECT_EQ(absl::BytesToHexString(Sha256Of("abc")), kAbc);
+  Sha256 hash;
+  hash.Update("a");
+  hash.Update("bc");
+  EXPECT_EQ(absl::BytesToHexString(hash.Digest()), kAbc);
+}
+
+}  // namespace
+}  // namespace chakrad

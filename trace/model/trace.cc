@@ -1,0 +1,21 @@
+#include "trace/model/trace.h"
+
+#include <algorithm>
+
+namespace chakrad {
+
+const RankTrace* Trace::FindRank(int32_t rank) const {
+  const auto it = std::lower_bound(ranks.begin(), ranks.end(), rank,
+                                   [](const RankTrace& a, int32_t b) { return a.rank < b; });
+  return it != ranks.end() && it->rank == rank ? &*it : nullptr;
+}
+
+std::vector<int32_t> Trace::MissingRanks() const {
+  std::vector<int32_t> missing;
+  for (int32_t rank = 0; rank < world_size; ++rank) {
+    if (FindRank(rank) == nullptr) missing.push_back(rank);
+  }
+  return missing;
+}
+
+}  // namespace chakrad
