@@ -4,7 +4,13 @@ protoc, its plugin and the runtime all come from Debian's packages, so they
 cannot differ in version; nothing generated is committed.
 """
 
-def chakrad_proto_library(name, src, deps = [], grpc = False, visibility = None):
+def chakrad_proto_library(
+        name,
+        src,
+        deps = [],
+        grpc = False,
+        import_root = "proto",
+        visibility = None):
     """A cc_library of the messages (and, with grpc, the stubs) of one .proto file.
 
     Args:
@@ -12,15 +18,19 @@ def chakrad_proto_library(name, src, deps = [], grpc = False, visibility = None)
       src: one .proto file of this package.
       deps: other chakrad_proto_library targets that src imports.
       grpc: whether src declares a service.
+      import_root: the folder that import paths, and the #include of the header, are
+        relative to; "" for the repository.
       visibility: as everywhere.
     """
     stem = src[:-len(".proto")]
     package = native.package_name()
     outs = [stem + ".pb.h", stem + ".pb.cc"]
-    command = "protoc -Iproto --cpp_out=$(GENDIR)/proto "
+    command = "protoc -I{0} --cpp_out=$(GENDIR)/{0} ".format(import_root or ".")
     if grpc:
         outs += [stem + ".grpc.pb.h", stem + ".grpc.pb.cc"]
-        command += "--grpc_out=$(GENDIR)/proto --plugin=protoc-gen-grpc=/usr/bin/grpc_cpp_plugin "
+        command += "--grpc_out=$(GENDIR)/{0} --plugin=protoc-gen-grpc=/usr/bin/grpc_cpp_plugin ".format(
+            import_root or ".",
+        )
     native.filegroup(
         name = name + "_proto_src",
         srcs = [src] + [dep + "_proto_src" for dep in deps],
@@ -37,9 +47,9 @@ def chakrad_proto_library(name, src, deps = [], grpc = False, visibility = None)
         srcs = [out for out in outs if out.endswith(".cc")],
         hdrs = [out for out in outs if out.endswith(".h")],
         copts = ["-Wno-unused-parameter"],
-        # proto/ is the import root, as in the .proto files themselves:
-        # #include "chakrad/v1/trace.pb.h".
-        strip_include_prefix = "/proto",
+        # As in the .proto files themselves: with "proto" the header is
+        # "chakrad/v1/trace.pb.h".
+        strip_include_prefix = "/" + import_root if import_root else None,
         deps = deps + ["//third_party:protobuf"] + (["//third_party:grpc"] if grpc else []),
         visibility = visibility,
     )

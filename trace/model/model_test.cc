@@ -109,6 +109,22 @@ TEST(TraceTest, MissingRanksAreNamed) {
   trace.ranks[1].rank = 3;
   EXPECT_THAT(trace.MissingRanks(), ElementsAre(0, 2));
   EXPECT_EQ(trace.FindRank(3), &trace.ranks[1]);
+  EXPECT_EQ(trace.FindRank(2), nullptr);
+}
+
+TEST(TraceTest, TheNearestTracedRankBelowStandsIn) {
+  Trace trace;
+  trace.world_size = 6;
+  EXPECT_EQ(trace.FindRankOrStandIn(0), nullptr);
+  trace.ranks.resize(2);
+  trace.ranks[0].rank = 1;
+  trace.ranks[1].rank = 3;
+  const RankTrace *one = &trace.ranks[0], *three = &trace.ranks[1];
+  EXPECT_EQ(trace.FindRankOrStandIn(0), one);  // None below: the lowest.
+  EXPECT_EQ(trace.FindRankOrStandIn(1), one);
+  EXPECT_EQ(trace.FindRankOrStandIn(2), one);
+  EXPECT_EQ(trace.FindRankOrStandIn(3), three);
+  EXPECT_EQ(trace.FindRankOrStandIn(5), three);
 }
 
 TEST(TraceSummaryTest, CountsNodesEdgesBytesAndSpan) {

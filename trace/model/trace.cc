@@ -10,6 +10,13 @@ const RankTrace* Trace::FindRank(int32_t rank) const {
   return it != ranks.end() && it->rank == rank ? &*it : nullptr;
 }
 
+const RankTrace* Trace::FindRankOrStandIn(int32_t rank) const {
+  if (ranks.empty()) return nullptr;
+  const auto above = std::upper_bound(ranks.begin(), ranks.end(), rank,
+                                      [](int32_t a, const RankTrace& b) { return a < b.rank; });
+  return above == ranks.begin() ? &*above : &*(above - 1);
+}
+
 std::vector<int32_t> Trace::MissingRanks() const {
   std::vector<int32_t> missing;
   for (int32_t rank = 0; rank < world_size; ++rank) {

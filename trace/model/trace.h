@@ -23,6 +23,9 @@ struct Trace {
 
   // The rank's part, or null when it is missing. O(log ranks).
   const RankTrace* FindRank(int32_t rank) const;
+  // The rank's part; of a missing rank the part of the traced rank that stands in
+  // for it: the nearest below, else the lowest. Null when there are no ranks.
+  const RankTrace* FindRankOrStandIn(int32_t rank) const;
   // Ranks of the world that have no part here, ascending.
   std::vector<int32_t> MissingRanks() const;
 };

@@ -1,0 +1,301 @@
+#include "trace/readers/chakra_et/chakra_et.h"
+
+#include <google/protobuf/unknown_field_set.h>
+
+#include <algorithm>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "absl/container/flat_hash_map.h"
+#include "absl/strings/str_cat.h"
+#include "absl/strings/str_join.h"
+#include "chakra/et_def.pb.h"
+#include "common/status.h"
+#include "trace/model/rank_trace_builder.h"
+#include "trace/readers/byte_source.h"
+#include "trace/readers/chakra_et/node_codec.h"
+#include "trace/readers/limits.h"
+
+namespace chakrad {
+namespace {
+
+absl::Status AtOffset(int64_t offset, absl::string_view reason) {
+  return absl::InvalidArgumentError(absl::StrCat("byte offset ", offset, ": ", reason));
+}
+
+// Whether a message that was parsed as GlobalMetadata is a Node: protobuf takes
+// its id and type, which are integers, for fields it does not know.
+bool HasNodeFields(const ChakraProtoMsg::GlobalMetadata& metadata) {
+  const google::protobuf::UnknownFieldSet& fields =
+      metadata.GetReflection()->GetUnknownFields(metadata);
+  for (int i = 0; i < fields.field_count(); ++i) {
+    const google::protobuf::UnknownField& field = fields.field(i);
+    if (field.type() == google::protobuf::UnknownField::TYPE_VARINT &&
+        (field.number() == ChakraProtoMsg::Node::kIdFieldNumber ||
+         field.number() == ChakraProtoMsg::Node::kTypeFieldNumber)) {
+      return true;
+    }
+  }
+  return false;
+}
+
+// Messages behind varint lengths. Memory grows with the bytes that are there,
+// not with the length that is claimed.
+class MessageReader {
+ public:
+  explicit MessageReader(ByteSource* source) : source_(source), buffer_(kReadBytes, '\0') {}
+
+  // The next message's bytes; false at the clean end of the file.
+  absl::StatusOr<bool> Next(std::string* message) {
+    offset_ = position();
+    ASSIGN_OR_RETURN(const int first, NextByte());
+    if (first < 0) return false;
+    uint64_t size = static_cast<uint64_t>(first & 0x7f);
+    int byte = first;
+    for (int shift = 7; (byte & 0x80) != 0; shift += 7) {
+      if (shift > 28) return AtOffset(offset_, "a message's length has more than 5 bytes");
+      ASSIGN_OR_RETURN(byte, NextByte());
+      if (byte < 0) return AtOffset(offset_, "cut off inside a message's length");
+      size |= static_cast<uint64_t>(byte & 0x7f) << shift;
+    }
+    if (size > static_cast<uint64_t>(kMaxChakraMessageBytes)) {
+      return AtOffset(offset_, absl::StrCat("a message of ", size, " bytes is larger than ",
+                                            kMaxChakraMessageBytes));
+    }
+    message->clear();
+    while (message->size() < size) {
+      if (begin_ == end_) {
+        ASSIGN_OR_RETURN(const bool more, Refill());
+        if (!more) {
+          return AtOffset(offset_, absl::StrCat("cut off: a message of ", size, " bytes has only ",
+                                                message->size()));
+        }
+      }
+      const size_t count = std::min(end_ - begin_, static_cast<size_t>(size) - message->size());
+      message->append(buffer_, begin_, count);
+      begin_ += count;
+    }
+    return true;
+  }
+  // Where the last message's length starts.
+  int64_t offset() const { return offset_; }
+
+ private:
+  int64_t position() const { return source_->offset() - static_cast<int64_t>(end_ - begin_); }
+  absl::StatusOr<bool> Refill() {
+    begin_ = end_ = 0;
+    ASSIGN_OR_RETURN(end_, source_->Read(buffer_.data(), buffer_.size()));
+    return end_ > 0;
+  }
+  absl::StatusOr<int> NextByte() {
+    if (begin_ == end_) {
+      ASSIGN_OR_RETURN(const bool more, Refill());
+      if (!more) return -1;
+    }
+    return static_cast<uint8_t>(buffer_[begin_++]);
+  }
+
+  ByteSource* source_;
+  std::string buffer_;
+  size_t begin_ = 0, end_ = 0;
+  int64_t offset_ = 0;
+};
+
+class ChakraFileReader {
+ public:
+  ChakraFileReader(ByteSource* source, Ledger* ledger) : messages_(source), ledger_(ledger) {}
+  absl::StatusOr<RankTrace> Read();
+
+ private:
+  absl::Status ReadFirst();
+  absl::Status ParseNode();
+  absl::Status AddNode();
+  absl::Status CheckDangling(const std::vector<RankTraceBuilder::Dangling>& dangling,
+                             const RankTrace& trace);
+  absl::Status ShiftToBase(RankTrace* trace);
+  void AddNotices();
+
+  MessageReader messages_;
+  Ledger* ledger_;
+  std::string message_;
+  ChakraProtoMsg::Node node_;
+  ChakraFileInfo info_;
+  RankTraceBuilder builder_;
+  absl::flat_hash_map<uint64_t, uint32_t> index_by_id_;
+  std::vector<int64_t> byte_offsets_;  // Of nodes.
+  int64_t sizeless_ = 0, peerless_ = 0;
+  std::string cold_;
+};
+
+// Files of old converters have no metadata, but start with a node.
+absl::Status ChakraFileReader::ReadFirst() {
+  ASSIGN_OR_RETURN(const bool more, messages_.Next(&message_));
+  if (!more) return AtOffset(0, "the file is empty");
+  ChakraProtoMsg::GlobalMetadata metadata;
+  if (metadata.ParseFromString(message_) && !HasNodeFields(metadata)) {
+    absl::StatusOr<ChakraFileInfo> info = DecodeMetadata(metadata);
+    if (!info.ok()) return Annotate(info.status(), "byte offset 0: GlobalMetadata");
+    info_ = *std::move(info);
+    builder_.header().queues = info_.queues;
+    ledger_->Merge("global_metadata");
+    return absl::OkStatus();
+  }
+  if (!node_.ParseFromString(message_)) {
+    return AtOffset(0, "the first message is neither GlobalMetadata nor a Node");
+  }
+  ledger_->notices.push_back("the file has no GlobalMetadata: it starts with a node");
+  return Annotate(AddNode(), absl::StrCat("byte offset 0, node ", node_.id()));
+}
+
+absl::Status ChakraFileReader::ParseNode() {
+  if (message_.empty()) return AtOffset(messages_.offset(), "an empty message is no node");
+  if (!node_.ParseFromString(message_)) {
+    return AtOffset(messages_.offset(),
+                    absl::StrCat("message ", ledger_->input_records, " is no Node: damaged"));
+  }
+  return AddNode();
+}
+
+absl::Status ChakraFileReader::AddNode() {
+  const auto [it, added] = index_by_id_.emplace(node_.id(), builder_.size());
+  if (!added) {
+    return absl::InvalidArgumentError(absl::StrCat(
+        "id: ", node_.id(), " is used twice, first at byte offset ", byte_offsets_[it->second]));
+  }
+  if (builder_.size() >= kMaxRecords) {
+    return absl::InvalidArgumentError(absl::StrCat("more than ", kMaxRecords, " nodes"));
+  }
+  ASSIGN_OR_RETURN(const DecodedNode decoded, DecodeNode(node_, &info_));
+  NodeSpec spec;
+  spec.id = node_.id();
+  spec.type = decoded.type;
+  spec.flags = decoded.flags;
+  const std::string name = node_.name();
+  spec.name = name;
+  spec.queue = decoded.queue;
+  spec.start_ns = decoded.start_ns;
+  spec.dur_ns = decoded.dur_ns;
+  spec.work_ns = decoded.work_ns;
+  spec.gap_ns = decoded.gap_ns;
+  if (decoded.has_comm) spec.comm = &decoded.comm;
+  if (decoded.has_work_size) spec.work_size = &decoded.work_size;
+  const CommOp& comm = decoded.comm;
+  const bool collective = decoded.type == NodeType::kCommColl;
+  if (decoded.has_comm && !decoded.states_bytes &&
+      !(collective && comm.collective == CollectiveType::kBarrier)) {
+    ++sizeless_;
+  }
+  if (decoded.has_comm && !collective && comm.peer == kNoRank) ++peerless_;
+  const uint32_t index = builder_.size();
+  const std::vector<uint64_t> ctrl_deps(node_.ctrl_deps().begin(), node_.ctrl_deps().end());
+  const std::vector<uint64_t> data_deps(node_.data_deps().begin(), node_.data_deps().end());
+  ReduceToCold(decoded.added, &node_);
+  cold_.clear();
+  node_.AppendToString(&cold_);
+  spec.cold = cold_;
+  builder_.AddNode(spec);
+  for (uint64_t dependency : ctrl_deps) {
+    builder_.AddEdgeById(index, dependency, EdgeKind::kControl);
+  }
+  for (size_t i = 0; i < data_deps.size(); ++i) {
+    const uint8_t kinds = decoded.data_dep_kinds.empty() ? 1 : decoded.data_dep_kinds[i];
+    for (int kind = 0; kind < kEdgeKindsCount; ++kind) {
+      if ((kinds >> kind & 1) == 0) continue;
+      builder_.AddEdgeById(index, data_deps[i], static_cast<EdgeKind>(kind));
+    }
+  }
+  byte_offsets_.push_back(messages_.offset());
+  ledger_->Keep();
+  return absl::OkStatus();
+}
+
+absl::Status ChakraFileReader::CheckDangling(
+    const std::vector<RankTraceBuilder::Dangling>& dangling, const RankTrace& trace) {
+  if (dangling.empty()) return absl::OkStatus();
+  std::string listed;
+  for (size_t i = 0; i < dangling.size() && i < kListedMissing; ++i) {
+    const auto& [node, dependency_id, kind] = dangling[i];
+    absl::StrAppend(&listed, i == 0 ? "" : "; ", DescribeNode(trace, node), " at byte offset ",
+                    byte_offsets_[node], ": ", EdgeKindName(kind), " dependency ", dependency_id,
+                    " is not in the file");
+  }
+  if (dangling.size() > kListedMissing) {
+    absl::StrAppend(&listed, "; ", dangling.size(), " such dependencies in all");
+  }
+  return absl::InvalidArgumentError(listed);
+}
+
+// Other tools may give starts from 1970: counted from the first one then.
+absl::Status ChakraFileReader::ShiftToBase(RankTrace* trace) {
+  int64_t first_ns = INT64_MAX, last_ns = 0;
+  for (int64_t start_ns : trace->start_ns) {
+    if (start_ns == kUnknownNs) continue;
+    first_ns = std::min(first_ns, start_ns);
+    last_ns = std::max(last_ns, start_ns);
+  }
+  if (first_ns == INT64_MAX) return absl::OkStatus();
+  if (last_ns - first_ns > kMaxRecordingNs) {
+    return absl::InvalidArgumentError(absl::StrCat("start_time_micros: the nodes start over ",
+                                                   last_ns - first_ns, " ns, more than ",
+                                                   kMaxRecordingNs));
+  }
+  if (first_ns <= kMaxRecordingNs / 9) return absl::OkStatus();
+  int64_t base_ns;
+  if (__builtin_add_overflow(trace->base_unix_ns, first_ns, &base_ns)) {
+    return absl::InvalidArgumentError("chakrad.base_unix_ns: does not fit 63 bits");
+  }
+  trace->base_unix_ns = base_ns;
+  for (int64_t& start_ns : trace->start_ns) {
+    if (start_ns != kUnknownNs) start_ns -= first_ns;
+  }
+  return absl::OkStatus();
+}
+
+void ChakraFileReader::AddNotices() {
+  if (sizeless_ > 0) {
+    ledger_->notices.push_back(absl::StrCat(
+        sizeless_, " communication nodes state neither comm_size nor tensor_size: 0 bytes"));
+  }
+  if (peerless_ > 0) {
+    ledger_->notices.push_back(
+        absl::StrCat(peerless_, " sends and receives state no comm_dst or comm_src"));
+  }
+  if (!info_.unknown_keys.empty()) {
+    ledger_->notices.push_back(absl::StrCat("attributes of GlobalMetadata that are not kept: ",
+                                            absl::StrJoin(info_.unknown_keys, ", ")));
+  }
+}
+
+absl::StatusOr<RankTrace> ChakraFileReader::Read() {
+  RETURN_IF_ERROR(ReadFirst());
+  while (true) {
+    ASSIGN_OR_RETURN(const bool more, messages_.Next(&message_));
+    if (!more) break;
+    const absl::Status parsed = ParseNode();
+    if (!parsed.ok() && parsed.message().find("byte offset") != 0) {
+      return Annotate(parsed, absl::StrCat("byte offset ", messages_.offset(), ", node ",
+                                           node_.id(), " (", node_.name().substr(0, 100), ")"));
+    }
+    RETURN_IF_ERROR(parsed);
+  }
+  RankTrace& header = builder_.header();
+  header.schema = info_.schema;
+  header.rank = info_.rank;
+  header.base_unix_ns = info_.base_unix_ns;
+  header.groups = info_.groups;
+  std::vector<RankTraceBuilder::Dangling> dangling;
+  ASSIGN_OR_RETURN(RankTrace trace, builder_.Build(&dangling));
+  RETURN_IF_ERROR(CheckDangling(dangling, trace));
+  RETURN_IF_ERROR(ShiftToBase(&trace));
+  AddNotices();
+  return trace;
+}
+
+}  // namespace
+
+absl::StatusOr<RankTrace> ReadChakraEt(ByteSource* source, Ledger* ledger) {
+  return ChakraFileReader(source, ledger).Read();
+}
+
+}  // namespace chakrad

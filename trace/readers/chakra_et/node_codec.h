@@ -1,0 +1,69 @@
+// What the messages of a Chakra file mean, attribute by attribute
+// (trace/model/attributes.h): one place for reader and writer. Includes
+// generated protobuf types, so it stays inside these two.
+#ifndef CHAKRAD_TRACE_READERS_CHAKRA_ET_NODE_CODEC_H_
+#define CHAKRAD_TRACE_READERS_CHAKRA_ET_NODE_CODEC_H_
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "absl/container/flat_hash_map.h"
+#include "absl/status/status.h"
+#include "absl/status/statusor.h"
+#include "absl/strings/string_view.h"
+#include "chakra/et_def.pb.h"
+#include "trace/model/rank_trace.h"
+
+namespace chakrad {
+
+// What GlobalMetadata says for all nodes.
+struct ChakraFileInfo {
+  std::string schema;
+  int32_t rank = kNoRank;
+  int64_t base_unix_ns = 0;
+  std::vector<Queue> queues;
+  std::vector<ProcessGroup> groups;
+  std::vector<std::string> unknown_keys;  // Attributes that a RankTrace has no place for.
+
+  // Index of the first group with this name, which is added if there is none.
+  uint32_t FindGroup(absl::string_view name);
+
+ private:
+  absl::flat_hash_map<std::string, uint32_t> group_index_;
+  size_t groups_indexed_ = 0;
+};
+
+// INVALID_ARGUMENT names the attribute, its value and what is allowed.
+absl::StatusOr<ChakraFileInfo> DecodeMetadata(const ChakraProtoMsg::GlobalMetadata& metadata);
+ChakraProtoMsg::GlobalMetadata EncodeMetadata(const ChakraFileInfo& info);
+
+struct DecodedNode {
+  NodeType type = NodeType::kInvalid;
+  uint8_t flags = 0;
+  Queue queue;
+  int64_t start_ns = kUnknownNs;
+  int64_t dur_ns = kUnknownNs;
+  int64_t work_ns = kUnknownNs;
+  int64_t gap_ns = 0;
+  bool has_comm = false;
+  CommOp comm;
+  bool states_bytes = false;  // Of communication: whether a size is there at all.
+  bool has_work_size = false;
+  WorkSize work_size;
+  std::vector<uint8_t> data_dep_kinds;  // See attr::kEdgeKinds; empty: all are data edges.
+  std::vector<std::string> added;       // See attr::kAdded.
+};
+
+// All integer kinds are taken; a wrong type, a negative size or a value out of
+// range is INVALID_ARGUMENT naming the attribute, never a zero. `info` gains
+// the groups that nodes name for the first time.
+absl::StatusOr<DecodedNode> DecodeNode(const ChakraProtoMsg::Node& node, ChakraFileInfo* info);
+
+// Leaves inputs, outputs, attributes and unknown fields, without chakrad's own
+// known attributes and those that the writer `added`.
+void ReduceToCold(const std::vector<std::string>& added, ChakraProtoMsg::Node* node);
+
+}  // namespace chakrad
+
+#endif  // CHAKRAD_TRACE_READERS_CHAKRA_ET_NODE_CODEC_H_

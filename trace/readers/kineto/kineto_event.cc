@@ -1,0 +1,272 @@
+#include "trace/readers/kineto/kineto_event.h"
+
+#include <utility>
+#include <vector>
+
+#include "absl/strings/ascii.h"
+#include "absl/strings/match.h"
+#include "absl/strings/str_cat.h"
+#include "absl/strings/str_split.h"
+#include "common/status.h"
+#include "trace/readers/comm_names.h"
+
+namespace chakrad {
+namespace {
+
+namespace ondemand = simdjson::ondemand;
+
+struct ArgField {
+  absl::string_view key;  // In lower case: recorders differ in capitals.
+  JsonValue RawKinetoEvent::*field;
+};
+constexpr ArgField kArgFields[] = {
+    {"stream", &RawKinetoEvent::stream},
+    {"device", &RawKinetoEvent::device},
+    {"correlation", &RawKinetoEvent::correlation},
+    {"external id", &RawKinetoEvent::external_id},
+    {"record function id", &RawKinetoEvent::rf_id},
+    {"sequence number", &RawKinetoEvent::sequence},
+    {"fwd thread id", &RawKinetoEvent::forward_tid},
+    {"launch tid", &RawKinetoEvent::launch_tid},
+    {"bytes", &RawKinetoEvent::bytes},
+    {"size", &RawKinetoEvent::bytes},
+    {"wait_on_stream", &RawKinetoEvent::wait_stream},
+    {"wait_on_cuda_event_id", &RawKinetoEvent::wait_event},
+    {"wait_on_cuda_event_record_corr_id", &RawKinetoEvent::wait_record_correlation},
+    {"collective name", &RawKinetoEvent::collective},
+    {"in msg nelems", &RawKinetoEvent::in_elements},
+    {"out msg nelems", &RawKinetoEvent::out_elements},
+    {"dtype", &RawKinetoEvent::dtype},
+    {"group size", &RawKinetoEvent::group_size},
+    {"process group name", &RawKinetoEvent::group_name},
+    {"process group description", &RawKinetoEvent::group_description},
+    {"process group ranks", &RawKinetoEvent::group_ranks},
+    {"in split size", &RawKinetoEvent::in_splits},
+    {"out split size", &RawKinetoEvent::out_splits},
+    {"global rank start", &RawKinetoEvent::rank_start},
+    {"global rank stride", &RawKinetoEvent::rank_stride},
+    {"src rank", &RawKinetoEvent::peer_from},
+    {"dst rank", &RawKinetoEvent::peer_to},
+    {"input dims", &RawKinetoEvent::input_dims},
+    {"input type", &RawKinetoEvent::input_types},
+};
+
+constexpr ArgField kFields[] = {
+    {"ph", &RawKinetoEvent::ph},   {"cat", &RawKinetoEvent::cat}, {"name", &RawKinetoEvent::name},
+    {"pid", &RawKinetoEvent::pid}, {"tid", &RawKinetoEvent::tid}, {"ts", &RawKinetoEvent::ts},
+    {"dur", &RawKinetoEvent::dur},
+};
+
+bool EqualsIgnoreCase(std::string_view text, absl::string_view lower) {
+  return text.size() == lower.size() &&
+         absl::EqualsIgnoreCase(absl::string_view(text.data(), text.size()), lower);
+}
+
+void ParseArgs(ondemand::value value, const JsonWindow& window, RawKinetoEvent* event) {
+  ondemand::object args;
+  if (value.get_object().get(args) != simdjson::SUCCESS) return;
+  for (auto field : args) {
+    std::string_view key;
+    ondemand::value part;
+    if (field.unescaped_key().get(key) != simdjson::SUCCESS ||
+        field.value().get(part) != simdjson::SUCCESS) {
+      return;
+    }
+    for (const ArgField& known : kArgFields) {
+      if (!EqualsIgnoreCase(key, known.key)) continue;
+      event->*known.field = TakeJsonValue(part, &window);
+      break;
+    }
+  }
+}
+
+KinetoFate Keep(KinetoKind kind) { return {KinetoFate::Fate::kKeep, kind, ""}; }
+KinetoFate Merge(const char* rule) { return {KinetoFate::Fate::kMerge, KinetoKind::kHostOp, rule}; }
+KinetoFate Reject(const char* rule) {
+  return {KinetoFate::Fate::kReject, KinetoKind::kHostOp, rule};
+}
+
+bool LooksLikeAnnotation(absl::string_view name) {
+  return absl::StartsWith(name, "ProfilerStep") || absl::StartsWith(name, "Optimizer.") ||
+         ParseCommName(name).kind == CommNameKind::kBackend;
+}
+
+// Elements of "[[24], [3, 4], []]" and the dimensions of the first; a scalar
+// argument's [] counts for nothing.
+void ReadDims(absl::string_view dims, CommArgs* args) {
+  dims = absl::StripAsciiWhitespace(dims);
+  if (dims.size() < 2 || dims.front() != '[') return;
+  dims = dims.substr(1, dims.size() - 2);
+  int64_t sum = 0;
+  while (true) {
+    const size_t begin = dims.find('['), end = dims.find(']');
+    if (begin == absl::string_view::npos || end == absl::string_view::npos || end < begin) break;
+    std::vector<int64_t> shape;
+    if (!ParseIntList(dims.substr(begin, end - begin + 1), &shape)) return;
+    int64_t elements = shape.empty() ? 0 : 1;
+    for (int64_t size : shape) {
+      if (size < 0 || __builtin_mul_overflow(elements, size, &elements)) return;
+    }
+    if (__builtin_add_overflow(sum, elements, &sum)) return;
+    if (args->input_dims < 0 && !shape.empty()) {
+      args->input_dims = static_cast<int32_t>(shape.size());
+    }
+    dims.remove_prefix(end + 1);
+  }
+  if (args->input_dims >= 0) args->in_elements = sum;
+}
+
+void SetInt(const JsonValue& value, int64_t* field) {
+  int64_t number;
+  if (value.GetInt(&number)) *field = number;
+}
+
+void SetText(const JsonValue& value, std::string* field) {
+  if (value.kind != JsonValue::Kind::kMissing) *field = std::string(value.text);
+}
+
+void SetSplits(const JsonValue& value, std::vector<int64_t>* splits, bool* cut) {
+  if (value.kind == JsonValue::Kind::kMissing) return;
+  *cut |= !ParseIntList(value.text, splits);
+}
+
+absl::Status SetBytes(int64_t elements, int64_t element_bytes, int64_t* bytes) {
+  if (elements < 0 || element_bytes < 0) return absl::OkStatus();
+  if (!__builtin_mul_overflow(elements, element_bytes, bytes)) return absl::OkStatus();
+  return absl::InvalidArgumentError(absl::StrCat("msg nelems: ", elements, " elements of ",
+                                                 element_bytes, " bytes do not fit 63 bits"));
+}
+
+void SetRanks(const JsonValue& value, CommArgs* args) {
+  std::vector<int64_t> ranks;
+  if (!ParseIntList(value.text, &ranks)) return;  // Cut lists are no lists.
+  for (int64_t rank : ranks) {
+    if (rank < 0 || rank > INT32_MAX) return args->group_ranks.clear();
+    args->group_ranks.push_back(static_cast<int32_t>(rank));
+  }
+}
+
+}  // namespace
+
+bool ParseKinetoEvent(ondemand::value value, const JsonWindow& window, RawKinetoEvent* event) {
+  *event = RawKinetoEvent();
+  ondemand::object object;
+  if (value.get_object().get(object) != simdjson::SUCCESS) return false;
+  for (auto field : object) {
+    std::string_view key;
+    ondemand::value part;
+    if (field.unescaped_key().get(key) != simdjson::SUCCESS ||
+        field.value().get(part) != simdjson::SUCCESS) {
+      return false;
+    }
+    if (key == "args") {
+      ParseArgs(part, window, event);
+      continue;
+    }
+    for (const ArgField& known : kFields) {
+      if (key != std::string_view(known.key.data(), known.key.size())) continue;
+      event->*known.field = TakeJsonValue(part, &window);
+      break;
+    }
+  }
+  return true;
+}
+
+KinetoFate FateOfInterval(const RawKinetoEvent& event) {
+  const std::string cat = absl::AsciiStrToLower(event.cat.text);
+  if (cat == "cpu_op" || cat == "operator") return Keep(KinetoKind::kHostOp);
+  if (cat == "user_annotation") return Keep(KinetoKind::kAnnotation);
+  if (absl::EndsWith(cat, "runtime") || absl::EndsWith(cat, "driver")) {
+    return Keep(KinetoKind::kRuntime);
+  }
+  if (cat == "kernel" || cat == "concurrent_kernel") return Keep(KinetoKind::kKernel);
+  if (cat == "gpu_memcpy" || cat == "memcpy") return Keep(KinetoKind::kMemcpy);
+  if (cat == "gpu_memset" || cat == "memset") return Keep(KinetoKind::kMemset);
+  if (cat == "cuda_sync") return Keep(KinetoKind::kSync);
+  // The same intervals once more, as seen from the device or from Python.
+  if (cat == "gpu_user_annotation") return Merge("gpu_user_annotation");
+  if (cat == "python_function") return Merge("python_function");
+  if (cat == "overhead") return Merge("overhead");
+  if (cat == "trace") return Merge("span");
+  if (absl::EndsWith(cat, "instant_event")) return Merge("instant");
+  if (cat.empty()) {  // torch 1.13's own profiler: only pid tells.
+    if (event.pid.text == "CUDA functions") return Keep(KinetoKind::kKernel);
+    return Keep(LooksLikeAnnotation(event.name.text) ? KinetoKind::kAnnotation
+                                                     : KinetoKind::kHostOp);
+  }
+  return Reject("kineto_unknown_category");
+}
+
+KinetoFate FateOf(const RawKinetoEvent& event) {
+  const absl::string_view ph = event.ph.text;
+  if (ph.size() != 1) return Reject(ph.empty() ? "kineto_no_phase" : "kineto_unknown_phase");
+  switch (ph[0]) {
+    case 'X':
+      return FateOfInterval(event);
+    case 'B':
+      return {KinetoFate::Fate::kBegin, KinetoKind::kHostOp, ""};
+    case 'E':
+      return {KinetoFate::Fate::kEnd, KinetoKind::kHostOp, ""};
+    case 's':
+    case 't':
+    case 'f':
+      return Merge("flow_event");
+    case 'M':
+      return Merge("metadata");
+    case 'C':
+      return Merge("counter");
+    case 'i':
+    case 'I':
+    case 'R':
+    case 'P':
+      return Merge("instant");
+    case 'b':
+    case 'n':
+    case 'e':
+    case 'S':
+    case 'T':
+    case 'p':
+    case 'F':
+      return Merge("async_event");
+    case 'N':
+    case 'O':
+    case 'D':
+      return Merge("object_event");
+    default:
+      return Reject("kineto_unknown_phase");
+  }
+}
+
+absl::Status ReadKinetoComm(const RawKinetoEvent& event, std::optional<CommArgs>* args) {
+  args->reset();
+  const CommName name = ParseCommName(event.name.text);
+  const bool stated = event.collective.kind != JsonValue::Kind::kMissing;
+  if (!stated && name.kind == CommNameKind::kNone) return absl::OkStatus();
+  CommArgs& comm = args->emplace();
+  comm.op = CommOpName(stated ? event.collective.text : name.op);
+  if (name.kind == CommNameKind::kGroupTable) comm.op = "init";
+  if (comm.op.empty()) {  // record_param_comms of recorders that tell no more.
+    args->reset();
+    return absl::OkStatus();
+  }
+  if (name.peer >= 0) comm.peer = name.peer;
+  if (comm.op == "send") SetInt(event.peer_to, &comm.peer);
+  if (comm.op == "recv") SetInt(event.peer_from, &comm.peer);
+  ReadDims(event.input_dims.text, &comm);
+  SetInt(event.in_elements, &comm.in_elements);
+  SetInt(event.out_elements, &comm.out_elements);
+  SetText(event.dtype, &comm.dtype);
+  SetInt(event.group_size, &comm.group_size);
+  SetText(event.group_name, &comm.group_name);
+  SetText(event.group_description, &comm.group_description);
+  SetInt(event.rank_start, &comm.global_rank_start);
+  SetInt(event.rank_stride, &comm.global_rank_stride);
+  SetRanks(event.group_ranks, &comm);
+  SetSplits(event.in_splits, &comm.in_splits, &comm.splits_cut);
+  SetSplits(event.out_splits, &comm.out_splits, &comm.splits_cut);
+  const int64_t element_bytes = DtypeBytes(comm.dtype);
+  RETURN_IF_ERROR(SetBytes(comm.in_elements, element_bytes, &comm.in_bytes));
+  return SetBytes(comm.out_elements, element_bytes, &comm.out_bytes);
+}
+
+}  // namespace chakrad

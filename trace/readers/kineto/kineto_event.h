@@ -1,0 +1,52 @@
+// One record of Kineto's traceEvents, as read from JSON.
+#ifndef CHAKRAD_TRACE_READERS_KINETO_KINETO_EVENT_H_
+#define CHAKRAD_TRACE_READERS_KINETO_KINETO_EVENT_H_
+
+#include <simdjson.h>
+
+#include <cstdint>
+#include <optional>
+#include <string>
+
+#include "absl/status/status.h"
+#include "absl/strings/string_view.h"
+#include "trace/readers/comm_args.h"
+#include "trace/readers/json/json_reader.h"
+#include "trace/readers/json/json_value.h"
+#include "trace/readers/kineto/kineto.h"
+
+namespace chakrad {
+
+// Views are valid until the next window. Reused from event to event.
+struct RawKinetoEvent {
+  JsonValue ph, cat, name, pid, tid, ts, dur;
+  // args.
+  JsonValue stream, device, correlation, external_id, rf_id, sequence, forward_tid, launch_tid;
+  JsonValue bytes, wait_stream, wait_event, wait_record_correlation;
+  JsonValue collective, in_elements, out_elements, dtype, group_size, group_name;
+  JsonValue group_description, group_ranks, in_splits, out_splits, rank_start, rank_stride;
+  JsonValue peer_from, peer_to, input_dims, input_types;
+};
+
+// False when the record is no object.
+bool ParseKinetoEvent(simdjson::ondemand::value value, const JsonWindow& window,
+                      RawKinetoEvent* event);
+
+// What becomes of a record: a kept event of `kind`, or a ledger entry.
+struct KinetoFate {
+  enum class Fate : uint8_t { kKeep, kMerge, kReject, kBegin, kEnd };
+  Fate fate = Fate::kReject;
+  KinetoKind kind = KinetoKind::kHostOp;
+  const char* rule = "";  // Of kMerge and kReject.
+};
+KinetoFate FateOf(const RawKinetoEvent& event);
+// The same by category alone, for an interval.
+KinetoFate FateOfInterval(const RawKinetoEvent& event);
+
+// The communication that an event describes, if it does. INVALID_ARGUMENT when
+// its bytes overflow.
+absl::Status ReadKinetoComm(const RawKinetoEvent& event, std::optional<CommArgs>* args);
+
+}  // namespace chakrad
+
+#endif  // CHAKRAD_TRACE_READERS_KINETO_KINETO_EVENT_H_

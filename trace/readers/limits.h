@@ -1,0 +1,49 @@
+// Bounds on what an input file may ask of the readers, with unit and reason.
+// One that is exceeded is INVALID_ARGUMENT with the limit in the message.
+#ifndef CHAKRAD_TRACE_READERS_LIMITS_H_
+#define CHAKRAD_TRACE_READERS_LIMITS_H_
+
+#include <cstddef>
+#include <cstdint>
+
+namespace chakrad {
+
+// Bytes read from a file at once: large enough to hide the call's cost.
+inline constexpr int64_t kReadBytes = 256 << 10;
+// Bytes of complete JSON elements parsed together. simdjson takes about 14
+// bytes of memory a byte of window.
+inline constexpr int64_t kJsonWindowBytes = 1 << 20;
+// Bytes of one JSON element or small top-level value. The largest seen is an
+// optimiser step over some ten thousand tensors, a few MiB.
+inline constexpr int64_t kMaxJsonElementBytes = 16 << 20;
+// Levels of nesting in an element. Recorders write about six; simdjson stops at 1,024.
+inline constexpr int kMaxJsonDepth = 512;
+// Bytes of a name: templated kernel names reach some ten thousand.
+inline constexpr int64_t kMaxNameBytes = 1 << 20;
+// Attributes of one node; recorders write about twenty. Doubled ones are looked
+// for by comparing each with each.
+inline constexpr size_t kMaxNodeAttributes = 1024;
+// Nodes or events of one rank's file. 64 Mi events are over 20 GB of JSON.
+inline constexpr int64_t kMaxRecords = int64_t{64} << 20;
+// Members of a process group: more than any machine built. Also bounds what a
+// group_size without a list of ranks can make the reader allocate.
+inline constexpr int64_t kMaxGroupRanks = 1 << 20;
+// Process groups in one file's table.
+inline constexpr int64_t kMaxGroups = 1 << 20;
+// Members listed by all groups of one file together: 16 Mi ranks are 64 MiB, and
+// 160 groups of 100,000.
+inline constexpr int64_t kMaxGroupRanksInAll = int64_t{16} << 20;
+// Bytes of one protobuf message of a Chakra file; an ASTRA-sim text workload
+// is kept whole in the first one.
+inline constexpr int64_t kMaxChakraMessageBytes = 64 << 20;
+// Bytes of a manifest.
+inline constexpr int64_t kMaxManifestBytes = 16 << 20;
+// Nanoseconds that a recording may span, 90 days: times are kept in picoseconds
+// later, and an int64_t of those ends after 106 days.
+inline constexpr int64_t kMaxRecordingNs = int64_t{90} * 24 * 3600 * 1'000'000'000;
+// Missing dependencies that an error lists one by one.
+inline constexpr int kListedMissing = 10;
+
+}  // namespace chakrad
+
+#endif  // CHAKRAD_TRACE_READERS_LIMITS_H_

@@ -1,0 +1,370 @@
+#include "trace/readers/pytorch_et/pytorch_et.h"
+
+#include <algorithm>
+#include <utility>
+
+#include "absl/container/flat_hash_map.h"
+#include "absl/strings/numbers.h"
+#include "absl/strings/str_cat.h"
+#include "absl/strings/str_split.h"
+#include "chakra/et_def.pb.h"
+#include "common/status.h"
+#include "trace/model/attributes.h"
+#include "trace/readers/byte_source.h"
+#include "trace/readers/json/json_reader.h"
+#include "trace/readers/limits.h"
+#include "trace/readers/process_groups.h"
+#include "trace/readers/pytorch_et/et_comm.h"
+#include "trace/readers/pytorch_et/et_node.h"
+
+namespace chakrad {
+namespace {
+
+constexpr absl::string_view kSupported[] = {"1.0.1", "1.0.2", "1.0.3", "1.0.4", "1.1.0", "1.1.1"};
+constexpr absl::string_view kNewestKnown = "1.1.1";
+
+absl::Status Annotated(const absl::Status& status, uint64_t id, absl::string_view name,
+                       int64_t record, int64_t byte_offset) {
+  return Annotate(status, absl::StrCat("byte offset ", byte_offset, ", record ", record, ", node ",
+                                       id, " (", name.substr(0, 100), ")"));
+}
+
+// "major.minor.patch", whatever follows a "-".
+bool ParseVersion(absl::string_view schema, std::vector<int>* version) {
+  version->clear();
+  for (absl::string_view part : absl::StrSplit(schema.substr(0, schema.find('-')), '.')) {
+    int number;
+    if (!absl::SimpleAtoi(part, &number) || number < 0) return false;
+    version->push_back(number);
+  }
+  return version->size() == 3;
+}
+
+absl::Status CheckSchema(absl::string_view schema, Ledger* ledger) {
+  const absl::string_view number = schema.substr(0, schema.find('-'));
+  if (std::find(std::begin(kSupported), std::end(kSupported), number) != std::end(kSupported)) {
+    return absl::OkStatus();
+  }
+  std::vector<int> version, newest;
+  ParseVersion(kNewestKnown, &newest);
+  if (ParseVersion(schema, &version) && version[0] == newest[0] && version > newest) {
+    ledger->notices.push_back(absl::StrCat("schema ", schema, " is newer than ", kNewestKnown,
+                                           ", the newest known: read as that"));
+    return absl::OkStatus();
+  }
+  return absl::InvalidArgumentError(
+      absl::StrCat("schema: \"", schema.substr(0, 60), "\" is not supported; supported are ",
+                   "1.0.1, 1.0.2, 1.0.3, 1.0.4, 1.1.0, 1.1.1, with any -chakra suffix"));
+}
+
+// Chakra's converter writes int64_val; what does not fit is written as uint64_val.
+void SetInt(absl::string_view key, uint64_t value, ChakraProtoMsg::Node* cold) {
+  ChakraProtoMsg::AttributeProto* attribute = cold->add_attr();
+  attribute->set_name(key.data(), key.size());
+  if (value <= static_cast<uint64_t>(INT64_MAX)) {
+    attribute->set_int64_val(static_cast<int64_t>(value));
+  } else {
+    attribute->set_uint64_val(value);
+  }
+}
+
+void SetText(absl::string_view key, absl::string_view text, ChakraProtoMsg::Node* cold) {
+  ChakraProtoMsg::AttributeProto* attribute = cold->add_attr();
+  attribute->set_name(key.data(), key.size());
+  attribute->set_string_val(text.data(), text.size());
+}
+
+double ToDouble(absl::string_view text) {
+  double value = 0;
+  // Takes "nan", "inf" and "Infinity" in any case too.
+  if (!absl::SimpleAtod(text, &value)) return 0;
+  return value;
+}
+
+void SetExtra(const EtNode::Extra& extra, const JsonWindow& window, ChakraProtoMsg::Node* cold) {
+  int64_t int_value;
+  uint64_t uint_value;
+  ChakraProtoMsg::AttributeProto* attribute = cold->add_attr();
+  attribute->set_name(extra.key);
+  switch (extra.value.kind) {
+    case JsonValue::Kind::kNumber:
+      if (extra.type != "uint64" && extra.value.GetInt(&int_value)) {
+        attribute->set_int64_val(int_value);
+      } else if (extra.value.GetInt(&uint_value)) {
+        attribute->set_uint64_val(uint_value);
+      } else if (extra.value.GetInt(&int_value)) {
+        attribute->set_int64_val(int_value);
+      } else {
+        attribute->set_double_val(ToDouble(extra.value.text));
+      }
+      return;
+    case JsonValue::Kind::kBool:
+      attribute->set_bool_val(extra.value.text == "true");
+      return;
+    case JsonValue::Kind::kString:
+      attribute->set_string_val(extra.value.text.data(), extra.value.text.size());
+      return;
+    default:
+      attribute->set_string_val(window.AsRecorded(extra.value.text));
+  }
+}
+
+// A known key with a type that its contract does not allow would be refused
+// when the trace comes back from a Chakra file.
+absl::Status CheckExtra(const EtNode::Extra& extra) {
+  const AttributeInfo* info = FindAttribute(extra.key, AttributeScope::kNode);
+  if (info == nullptr) return absl::OkStatus();
+  int64_t unused;
+  uint64_t unsigned_unused;
+  bool fits = false;
+  const bool number = extra.value.kind == JsonValue::Kind::kNumber;
+  switch (info->type) {
+    case AttributeType::kInt:
+      fits = number && extra.value.GetInt(&unused);
+      break;
+    case AttributeType::kUint:
+      fits = number && extra.value.GetInt(&unsigned_unused);
+      break;
+    case AttributeType::kBool:
+      fits = extra.value.kind == JsonValue::Kind::kBool;
+      break;
+    case AttributeType::kString:
+      fits = extra.value.is_string();
+      break;
+    default:
+      break;
+  }
+  if (fits) return absl::OkStatus();
+  return absl::InvalidArgumentError(absl::StrCat(extra.key, ": ", extra.value.text.substr(0, 60),
+                                                 " is not ", AttributeTypeName(info->type)));
+}
+
+class EtFileReader {
+ public:
+  EtFileReader(ByteSource* source, Ledger* ledger)
+      : reader_(source), ledger_(ledger), interner_(&et_.strings), groups_(ledger) {}
+
+  absl::StatusOr<PyTorchEt> Read();
+
+ private:
+  absl::Status ReadKeys();
+  absl::Status ReadSchema();
+  absl::Status ReadNodes();
+  absl::Status ReadWindow(const JsonWindow& window);
+  absl::Status AddNode(const EtNode& node, const JsonWindow& window, int64_t byte_offset);
+  absl::Status AddComm(const EtNode& node, EtOp* op);
+  void AddCold(const EtNode& node, const JsonWindow& window, EtOp* op);
+  absl::Status CheckParents();
+
+  JsonReader reader_;
+  Ledger* ledger_;
+  PyTorchEt et_;
+  StringInterner interner_;
+  absl::flat_hash_map<uint64_t, uint32_t> index_by_id_;
+  simdjson::ondemand::parser parser_;
+  EtNode node_;
+  EtCommReader comm_reader_;
+  ProcessGroupTables groups_;
+  ChakraProtoMsg::Node cold_;
+  bool has_schema_ = false, has_nodes_ = false;
+};
+
+absl::StatusOr<PyTorchEt> EtFileReader::Read() {
+  ASSIGN_OR_RETURN(const JsonReader::Top top, reader_.Open());
+  if (top != JsonReader::Top::kObject) {
+    return absl::InvalidArgumentError(
+        "byte offset 0: a list, not the object of a PyTorch execution trace");
+  }
+  RETURN_IF_ERROR(ReadKeys());
+  if (!has_nodes_) {
+    return absl::InvalidArgumentError("nodes: missing; not a PyTorch execution trace");
+  }
+  if (!has_schema_) return absl::InvalidArgumentError("schema: missing");
+  RETURN_IF_ERROR(CheckParents());
+  if (reader_.non_finite_count() > 0) {
+    ledger_->notices.push_back(absl::StrCat(
+        reader_.non_finite_count(), " numbers are NaN or infinite, the first at byte offset ",
+        reader_.non_finite_offset(), ": kept as recorded"));
+  }
+  et_.world_size = groups_.world_size();
+  et_.groups = groups_.TakeGroups();
+  return std::move(et_);
+}
+
+absl::Status EtFileReader::ReadKeys() {
+  std::string key;
+  while (true) {
+    ASSIGN_OR_RETURN(const bool more, reader_.NextKey(&key));
+    if (!more) return absl::OkStatus();
+    if (key == "schema") {
+      RETURN_IF_ERROR(ReadSchema());
+    } else if (key == "nodes") {
+      if (std::exchange(has_nodes_, true)) {
+        return absl::InvalidArgumentError(
+            absl::StrCat("byte offset ", reader_.value_offset(), ": nodes: is there twice"));
+      }
+      RETURN_IF_ERROR(ReadNodes());
+    } else {
+      RETURN_IF_ERROR(reader_.SkipValue());
+    }
+  }
+}
+
+absl::Status EtFileReader::ReadSchema() {
+  has_schema_ = true;
+  const int64_t offset = reader_.value_offset();
+  ASSIGN_OR_RETURN(const std::string json, reader_.ReadValue());
+  simdjson::dom::parser parser;
+  std::string_view schema;
+  if (parser.parse(json).get(schema) != simdjson::SUCCESS) {
+    return absl::InvalidArgumentError(
+        absl::StrCat("byte offset ", offset, ": schema: ", json.substr(0, 60), " is not a string"));
+  }
+  et_.schema = std::string(schema);
+  return Annotate(CheckSchema(et_.schema, ledger_), absl::StrCat("byte offset ", offset));
+}
+
+absl::Status EtFileReader::ReadNodes() {
+  RETURN_IF_ERROR(reader_.BeginArray());
+  while (true) {
+    const absl::StatusOr<const JsonWindow*> window = reader_.NextWindow();
+    if (!window.ok()) {
+      if (et_.ops.empty()) return window.status();
+      return absl::InvalidArgumentError(
+          absl::StrCat(window.status().message(), "; the last good node is ", et_.ops.back().id));
+    }
+    if (*window == nullptr) return absl::OkStatus();
+    RETURN_IF_ERROR(ReadWindow(**window));
+  }
+}
+
+absl::Status EtFileReader::ReadWindow(const JsonWindow& window) {
+  namespace ondemand = simdjson::ondemand;
+  ondemand::document document;
+  ondemand::array nodes;
+  if (parser_.iterate(simdjson::padded_string_view(window.text, window.size, window.capacity))
+              .get(document) != simdjson::SUCCESS ||
+      document.get_array().get(nodes) != simdjson::SUCCESS) {
+    return absl::InternalError("a checked window of JSON does not parse");
+  }
+  size_t i = 0;
+  for (auto element : nodes) {
+    const int64_t byte_offset = window.byte_offsets[i];
+    const int64_t record = window.first_record + static_cast<int64_t>(i++);
+    ondemand::object object;
+    if (element.get_object().get(object) != simdjson::SUCCESS) {
+      return absl::InvalidArgumentError(absl::StrCat("byte offset ", byte_offset, ", record ",
+                                                     record, ": a node is not an object"));
+    }
+    absl::Status added = ParseEtNode(object, window, &node_);
+    if (added.ok()) added = AddNode(node_, window, byte_offset);
+    if (!added.ok()) return Annotated(added, node_.id, node_.name, record, byte_offset);
+  }
+  return absl::OkStatus();
+}
+
+absl::Status EtFileReader::AddNode(const EtNode& node, const JsonWindow& window,
+                                   int64_t byte_offset) {
+  const auto [it, added] = index_by_id_.emplace(node.id, static_cast<uint32_t>(et_.ops.size()));
+  if (!added) {
+    const EtOp& first = et_.ops[it->second];
+    return absl::InvalidArgumentError(absl::StrCat("id: ", node.id, " is used twice, first by ",
+                                                   et_.strings.Get(first.name).substr(0, 100),
+                                                   " at byte offset ", first.byte_offset));
+  }
+  for (const EtNode::Extra& extra : node.extras) RETURN_IF_ERROR(CheckExtra(extra));
+  EtOp op;
+  op.id = node.id;
+  op.parent = node.parent;
+  op.rf_id = node.rf_id;
+  op.fw_parent = node.fw_parent;
+  op.seq_id = node.seq_id;
+  op.tid = node.tid;
+  op.fw_tid = node.fw_tid;
+  op.byte_offset = byte_offset;
+  op.name = interner_.Intern(node.name);
+  op.scope = node.scope;
+  RETURN_IF_ERROR(AddComm(node, &op));
+  AddCold(node, window, &op);
+  et_.ops.push_back(op);
+  ledger_->Keep();
+  return absl::OkStatus();
+}
+
+absl::Status EtFileReader::AddComm(const EtNode& node, EtOp* op) {
+  const CommName name = ParseCommName(node.name);
+  if (name.kind == CommNameKind::kNone) return absl::OkStatus();
+  CommArgs args;
+  RETURN_IF_ERROR(comm_reader_.Read(name, node.arguments, &args));
+  if (name.kind == CommNameKind::kParamComms) {
+    bool stated = false;
+    for (const EtNode::Extra& extra : node.extras) {
+      stated |= EtCommReader::ReadAttribute(extra.key, extra.value.text, &args);
+    }
+    if (stated) RETURN_IF_ERROR(EtCommReader::BytesFromElements(&args));
+    const int64_t rank = comm_reader_.rank_argument();
+    if (args.group_description == "default_pg" && EtCommReader::RankArgumentIsOwn(args.op) &&
+        et_.rank == kNoRank && rank >= 0 && rank <= INT32_MAX) {
+      et_.rank = static_cast<int32_t>(rank);
+    }
+  }
+  if (name.kind == CommNameKind::kGroupTable) {
+    groups_.Add(comm_reader_.group_table());
+  }
+  if (args.op.empty()) return absl::OkStatus();  // record_param_comms without a name.
+  op->comm = static_cast<uint32_t>(et_.comm_args.size());
+  et_.comm_args.push_back(std::move(args));
+  return absl::OkStatus();
+}
+
+void EtFileReader::AddCold(const EtNode& node, const JsonWindow& window, EtOp* op) {
+  cold_.Clear();
+  const EtArguments& arguments = node.arguments;
+  ChakraProtoMsg::IOInfo* inputs = cold_.mutable_inputs();
+  inputs->set_values(window.AsRecorded(arguments.inputs));
+  inputs->set_shapes(window.AsRecorded(arguments.input_shapes));
+  inputs->set_types(window.AsRecorded(arguments.input_types));
+  ChakraProtoMsg::IOInfo* outputs = cold_.mutable_outputs();
+  outputs->set_values(window.AsRecorded(arguments.outputs));
+  outputs->set_shapes(window.AsRecorded(node.output_shapes));
+  outputs->set_types(window.AsRecorded(node.output_types));
+  SetInt(attr::kRfId, node.rf_id, &cold_);
+  SetInt(attr::kFwParent, node.fw_parent, &cold_);
+  ChakraProtoMsg::AttributeProto* seq_id = cold_.add_attr();
+  seq_id->set_name(attr::kSeqId);
+  seq_id->set_int64_val(node.seq_id);
+  SetInt(attr::kScope, node.scope, &cold_);
+  SetInt(attr::kTid, node.tid, &cold_);
+  SetInt(attr::kFwTid, node.fw_tid, &cold_);
+  SetText(attr::kOpSchema, node.op_schema, &cold_);
+  if (!node.input_strides.empty()) SetText(attr::kInputStrides, node.input_strides, &cold_);
+  if (!node.output_strides.empty()) SetText(attr::kOutputStrides, node.output_strides, &cold_);
+  for (const EtNode::Extra& extra : node.extras) SetExtra(extra, window, &cold_);
+  op->cold_begin = et_.cold.size();
+  cold_.AppendToString(&et_.cold);
+  op->cold_end = et_.cold.size();
+}
+
+absl::Status EtFileReader::CheckParents() {
+  int64_t missing = 0;
+  std::string listed;
+  for (const EtOp& op : et_.ops) {
+    if (index_by_id_.contains(op.parent)) continue;
+    if (missing++ >= kListedMissing) continue;
+    absl::StrAppend(&listed, missing == 1 ? "" : "; ", "node ", op.id, " (",
+                    et_.strings.Get(op.name).substr(0, 100), ") at byte offset ", op.byte_offset,
+                    ": parent ", op.parent, " is not in the file");
+  }
+  if (missing == 0) return absl::OkStatus();
+  return absl::InvalidArgumentError(missing > kListedMissing
+                                        ? absl::StrCat(listed, "; ", missing, " such nodes in all")
+                                        : listed);
+}
+
+}  // namespace
+
+absl::StatusOr<PyTorchEt> ReadPyTorchEt(ByteSource* source, Ledger* ledger) {
+  return EtFileReader(source, ledger).Read();
+}
+
+}  // namespace chakrad

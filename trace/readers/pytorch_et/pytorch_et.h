@@ -1,0 +1,56 @@
+// PyTorch execution traces (ExecutionTraceObserver / ExecutionGraphObserver
+// JSON): the host's operations with their arguments and nesting, without times.
+#ifndef CHAKRAD_TRACE_READERS_PYTORCH_ET_PYTORCH_ET_H_
+#define CHAKRAD_TRACE_READERS_PYTORCH_ET_PYTORCH_ET_H_
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "absl/status/statusor.h"
+#include "absl/strings/string_view.h"
+#include "trace/model/ledger.h"
+#include "trace/model/rank_trace.h"
+#include "trace/readers/comm_args.h"
+
+namespace chakrad {
+
+class ByteSource;  // trace/readers/byte_source.h
+
+struct EtOp {
+  uint64_t id = 0;
+  uint64_t parent = 0;     // Id; its own id for the root.
+  uint64_t rf_id = 0;      // Record-function id, 0: none.
+  uint64_t fw_parent = 0;  // Id of the forward operation of a backward one; 0: none.
+  int64_t seq_id = -1;
+  uint64_t tid = 0;  // Recorder's own thread number.
+  uint64_t fw_tid = 0;
+  int64_t byte_offset = 0;  // Of the node in the uncompressed file.
+  uint32_t name = 0;        // Index into PyTorchEt::strings.
+  uint32_t scope = 0;       // 0 operator, 1 backward function, 7 user annotation.
+  uint32_t comm = kNone;    // Index into PyTorchEt::comm_args.
+  uint64_t cold_begin = 0;  // Its cold block: see RankTrace::cold.
+  uint64_t cold_end = 0;
+};
+
+struct PyTorchEt {
+  std::string schema;
+  int32_t rank = kNoRank;  // Where the file states it.
+  int32_t world_size = 0;  // 0: not stated.
+  std::vector<EtOp> ops;   // In file order, every node of the file.
+  std::vector<CommArgs> comm_args;
+  std::vector<ProcessGroup> groups;  // From process_group:init (pg_config); ranks global.
+  StringTable strings;
+  std::string cold;
+};
+
+// Reads schemas 1.0.1 (flat nodes) to 1.1.1 (attrs), with any "-chakra.x.y.z"
+// suffix; a newer minor version is read as the newest known with a notice.
+// INVALID_ARGUMENT names byte offset and reason: not JSON, cut off, unknown
+// schema, duplicate id, a parent that is not in the file. Every node is counted
+// in `ledger` as kept. Time: linear; memory: the result plus one window.
+absl::StatusOr<PyTorchEt> ReadPyTorchEt(ByteSource* source, Ledger* ledger);
+
+}  // namespace chakrad
+
+#endif  // CHAKRAD_TRACE_READERS_PYTORCH_ET_PYTORCH_ET_H_
