@@ -1,0 +1,145 @@
+// Collectives in flight: matches the ranks that join them and drives their chunks
+// through the phases of their plans, message by message.
+//
+// Matching. The k-th collective that a rank joins in a process group is the k-th
+// collective of that group. Nothing waits for the others to join; only messages do.
+//
+// A phase, for one chunk on one rank (a "flow"), with endpoint delay e and reduction
+// cost P(m) = 3 * trunc(m / local_mem_bw):
+//   ring, halving-doubling  the first message leaves e after the flow starts; each next
+//                           one e (+ P when the receipt is reduced) after the receipt of
+//                           the one before. Ends e (+ P) after the last receipt.
+//   direct                  `window` messages leave e after the start; each receipt is
+//                           dealt with in e (+ P), which lets one more leave. The second
+//                           half of an all-reduce starts when the first is received.
+//   double binary tree      leaves send e after they start; whoever has children sends
+//                           up when each child's chunk is dealt with (e + P, side by
+//                           side), and down again, after e + P, what comes from the parent.
+// A lane (dimension and queue) of a rank starts its chunks, a few at a time, in the order in
+// which the first rank to get to each did. ASTRA-sim takes each rank's own order: the same
+// when ranks run in step, and a hang, now and then, when they do not.
+// A message that comes before its receipt is posted is received when that happens.
+#ifndef CHAKRAD_SIM_COLLECTIVE_COLLECTIVE_ENGINE_H_
+#define CHAKRAD_SIM_COLLECTIVE_COLLECTIVE_ENGINE_H_
+
+#include <cstdint>
+#include <memory>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "common/status.h"
+#include "sim/collective/collective_plan.h"
+#include "sim/collective/segment_pool.h"
+#include "sim/collective/steps.h"
+#include "sim/engine/event_kind.h"
+#include "sim/engine/event_queue.h"
+#include "sim/network/network.h"
+#include "trace/model/rank_trace.h"
+
+namespace chakrad {
+
+// What the engine needs from whoever runs the ranks.
+class CollectiveHost {
+ public:
+  virtual ~CollectiveHost() = default;
+  // The collective that `rank` joined last is over for it. May call Join.
+  virtual void OnCollectiveDone(int32_t rank) = 0;
+  // "rank 3, node 17 (nccl:all_reduce)", for messages.
+  virtual std::string Describe(int32_t rank, uint32_t node) const = 0;
+};
+
+struct CollectiveCall {
+  int32_t rank = 0;
+  uint32_t node = 0;
+  uint32_t group = 0;                                // Index into the trace's groups; holds `rank`.
+  CollectiveType type = CollectiveType::kAllReduce;  // HasCostModel(type).
+  int64_t bytes = 0;
+  uint32_t involved_dims = UINT32_MAX;
+};
+
+// A collective that some of its members wait in.
+struct CollectiveWait {
+  uint32_t group = 0;
+  uint32_t number = 0;                                // 0-based place in the group's order.
+  std::vector<std::pair<int32_t, uint32_t>> waiting;  // (rank, node), by place in the group.
+  std::vector<int32_t> missing;                       // Ranks that have not joined.
+};
+
+// Not thread-safe: belongs to one run. All pointers must outlive it.
+class CollectiveEngine {
+ public:
+  // Groups: as in Trace::groups; those that a Join names must have their members.
+  CollectiveEngine(const SystemDescription* system, const std::vector<ProcessGroup>* groups,
+                   EventQueue* queue, Network* network, CollectiveHost* host);
+  ~CollectiveEngine();
+
+  // `call.rank` joins its group's next collective now. The rank must not be in another.
+  // Done at once (*done) when there is nothing to do: a group of one rank, no dimension
+  // left. FAILED_PRECONDITION when members disagree; RESOURCE_EXHAUSTED when too large.
+  absl::Status Join(const CollectiveCall& call, bool* done);
+
+  // An event of a kind from kFirstCollectiveKind on.
+  void Handle(const Event& event);
+
+  // Bytes that `rank` has sent.
+  int64_t network_bytes(int32_t rank) const { return network_bytes_[rank]; }
+  // The collectives that have not ended, by group and number.
+  std::vector<CollectiveWait> Waits() const;
+
+ private:
+  struct Flow;
+  struct Lane;
+  struct Collective;
+  struct Group;
+
+  Group& GroupOf(uint32_t index);
+  int32_t RankOf(const Collective& collective, int32_t member) const;
+  absl::Status Open(const CollectiveCall& call, const Group& group, uint32_t number,
+                    uint32_t* slot);
+  absl::Status CheckAgrees(const CollectiveCall& call, const Collective& collective) const;
+  void Close(uint32_t slot);
+
+  // The rest is in flows.cc. `index`: of a flow.
+  size_t FlowIndex(const Collective& collective, int phase, int32_t chunk, int32_t member) const;
+  static int32_t LaneOf(const CollectivePhase& phase, int32_t chunk);
+  static void List(Collective* collective, int32_t phase, int32_t chunk);
+  void StartWaiting(Collective* collective, int32_t member, int32_t lane_index);
+  void StartFlow(const Collective& collective, size_t index);
+  void EndPhase(size_t index);
+
+  void SendPair(size_t index, int64_t at_ps);
+  void DrainPair(size_t index);
+
+  size_t EarlyWord(const Flow& flow, size_t index, uint32_t number) const;
+  void StartDirect(size_t index);
+  void ReceiveDirect(size_t index);
+  void ReadyDirect(size_t index);
+  void SendDirect(size_t index);
+
+  TreePlace TreeOf(const Flow& flow) const;
+  void StartTree(size_t index);
+  void ReceiveFromChild(size_t index);
+  void ReceiveFromParent(size_t index);
+
+  void Send(size_t index, int32_t peer, int64_t bytes, int64_t at_ps, EventKind kind, int64_t arg);
+  int64_t ReducePs(int64_t bytes) const;
+  void Push(int64_t at_ps, EventTag tag);
+
+  const SystemDescription* system_;
+  const std::vector<ProcessGroup>* groups_config_;
+  EventQueue* queue_;
+  Network* network_;
+  CollectiveHost* host_;
+  int32_t npus_count_;
+  std::vector<std::unique_ptr<Group>> groups_;            // By index; null until used.
+  std::vector<std::unique_ptr<Collective>> collectives_;  // Slots; reused when over.
+  std::vector<uint32_t> free_slots_;
+  SegmentPool<Flow> flows_;
+  SegmentPool<uint64_t> early_;  // Bits: direct messages that came before their receipt.
+  std::vector<int64_t> network_bytes_;
+};
+
+}  // namespace chakrad
+
+#endif  // CHAKRAD_SIM_COLLECTIVE_COLLECTIVE_ENGINE_H_

@@ -1,0 +1,77 @@
+// How one collective is cut into chunks and phases: which algorithm over which
+// dimension, in which order, with how many bytes.
+//
+// Chunks. chunk_bytes = bytes / splits (whole division); unless it is an all-gather,
+// at least one byte a NPU of the system. chunks_count = ceil(bytes / chunk_bytes), and
+// each is simulated at full size, the last one too, as ASTRA-sim does. An all-gather
+// of fewer bytes than splits is cut into chunks of one byte; one of 0 bytes is a single
+// chunk of 0 bytes (ASTRA-sim does not end on either).
+//
+// Phases over all NPUs, on the dimensions that are longer than 1 and not excluded:
+//   reduce-scatter, all-to-all   dimensions ascending
+//   all-gather                   descending
+//   all-reduce, local_bw_aware   reduce-scatter ascending, all-reduce on the last
+//                                dimension, all-gather descending; a reduce-scatter
+//                                divides the bytes by the dimension's NPUs, an
+//                                all-gather multiplies them
+//   all-reduce, otherwise        a full all-reduce on each dimension, ascending
+// A flat implementation is one phase over all NPUs. A group smaller than the system is
+// one phase over its ranks in list order, by the configured algorithm when the system
+// has one dimension, else by ring; its endpoint delay is always 10 ns.
+#ifndef CHAKRAD_SIM_COLLECTIVE_COLLECTIVE_PLAN_H_
+#define CHAKRAD_SIM_COLLECTIVE_COLLECTIVE_PLAN_H_
+
+#include <cstdint>
+#include <vector>
+
+#include "sim/system/system_description.h"
+#include "trace/model/types.h"
+
+namespace chakrad {
+
+enum class PhaseOp : uint8_t { kAllReduce, kReduceScatter, kAllGather, kAllToAll };
+
+struct CollectivePhase {
+  PhaseOp op = PhaseOp::kAllReduce;
+  AlgorithmKind algorithm = AlgorithmKind::kRing;
+  // Members of the phase's ring (or other shape) are `stride` apart in the list of
+  // the collective's members; places_count of them, at least 2.
+  int32_t places_count = 0;
+  int32_t stride = 1;
+  int64_t chunk_bytes = 0;    // Of a rank's chunk when the phase begins.
+  int64_t message_bytes = 0;  // Ring and direct.
+  int64_t sends_count = 0;    // Messages that a rank sends; ring, direct, halving-doubling.
+  int32_t window = 1;         // Direct: messages outstanding.
+  int32_t reduce_run = 0;     // Direct: see DirectReceiptReduces.
+  int64_t endpoint_delay_ps = 0;
+  int32_t first_lane = 0;  // Chunk c runs on lane first_lane + c % lanes_count.
+  int32_t lanes_count = 1;
+};
+
+struct CollectivePlan {
+  std::vector<CollectivePhase> phases;  // Empty: nothing to do.
+  int32_t chunks_count = 0;
+  int32_t lanes_count = 0;        // Lanes of a rank: (dimension, queue) pairs.
+  int32_t lane_chunks_count = 1;  // Chunks that run together on a lane.
+};
+
+// ALL_REDUCE, ALL_GATHER, REDUCE_SCATTER, REDUCE_SCATTER_BLOCK, ALL_TO_ALL: those with
+// a cost model.
+bool HasCostModel(CollectiveType type);
+
+// The implementation that the system configures for `type`; HasCostModel(type).
+const CollectiveImplementation& ImplementationOf(const SystemDescription& system,
+                                                 CollectiveType type);
+
+// Fills `*plan`, reusing its memory, for a collective of `type` with `bytes` a rank
+// (CommOp::bytes; 0 <= bytes <= kMaxCommBytes) among `ranks_count` ranks of `system`.
+// Bit i of involved_dims: dimension i may be used.
+void PlanCollective(const SystemDescription& system, CollectiveType type, int64_t bytes,
+                    int32_t ranks_count, uint32_t involved_dims, CollectivePlan* plan);
+
+// What a group of `ranks_count` ranks cannot run: a message part, or "".
+std::string PlanFault(const SystemDescription& system, CollectiveType type, int32_t ranks_count);
+
+}  // namespace chakrad
+
+#endif  // CHAKRAD_SIM_COLLECTIVE_COLLECTIVE_PLAN_H_

@@ -1,0 +1,31 @@
+// Every kind of event, its target and argument, and who handles it.
+#ifndef CHAKRAD_SIM_ENGINE_EVENT_KIND_H_
+#define CHAKRAD_SIM_ENGINE_EVENT_KIND_H_
+
+#include <cstdint>
+
+namespace chakrad {
+
+enum class EventKind : uint8_t {
+  // sim/workload. Target: the rank.
+  kHostDone = 0,     // Its host compute node ends.
+  kDeviceDone = 1,   // Its device compute node ends.
+  kCommDone = 2,     // Its communication node with a recorded duration ends.
+  kSendArrived = 3,  // The message of its send node arrives.
+  // sim/workload. Target: a timer, of which a rank may have many.
+  kTimer = 4,
+
+  // sim/collective. Target: a flow, the part of a chunk that one rank has in one phase.
+  kPairArrived = 10,     // Ring, halving-doubling; arg: the step (0 for the ring).
+  kDirectStarted = 11,   // Direct: the endpoint delay before the first sends is over.
+  kDirectArrived = 12,   // Direct; arg: the message's number.
+  kDirectReceived = 13,  // Direct: a message that had come before it was waited for.
+  kDirectReady = 14,     // Direct: a received message is dealt with.
+  kTreeArrived = 15,     // Tree; arg: 0 from a child, 1 from the parent.
+  kPhaseDone = 16,
+};
+inline constexpr uint8_t kFirstCollectiveKind = 10;
+
+}  // namespace chakrad
+
+#endif  // CHAKRAD_SIM_ENGINE_EVENT_KIND_H_

@@ -1,0 +1,87 @@
+#include "sim/engine/event_queue.h"
+
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <random>
+
+#include "sim/engine/semantics.h"
+
+namespace chakrad {
+namespace {
+
+EventTag Tag(uint32_t target) { return EventTag{1, 2, target}; }
+
+TEST(EventQueueTest, EqualTimesRunInTheOrderPushed) {
+  EventQueue queue;
+  queue.Push(20, Tag(0));
+  queue.Push(10, Tag(1));
+  queue.Push(20, Tag(2));
+  queue.Push(10, Tag(3));
+  std::vector<uint32_t> targets;
+  for (Event event; queue.Pop(&event);) targets.push_back(event.tag.target);
+  EXPECT_EQ(targets, (std::vector<uint32_t>{1, 3, 0, 2}));
+  EXPECT_EQ(queue.now_ps(), 20);
+}
+
+TEST(EventQueueTest, KindAndArgumentComeBack) {
+  EventQueue queue;
+  queue.Push(0, EventTag{255, kMaxEventArg, 7});
+  Event event;
+  ASSERT_TRUE(queue.Pop(&event));
+  EXPECT_EQ(event.tag.kind, 255u);
+  EXPECT_EQ(event.tag.arg, kMaxEventArg);
+  EXPECT_EQ(event.tag.target, 7u);
+  EXPECT_FALSE(queue.Pop(&event));
+}
+
+TEST(EventQueueDeathTest, ThePastIsClosed) {
+  EventQueue queue;
+  queue.Push(10, Tag(0));
+  Event event;
+  queue.Pop(&event);
+  EXPECT_DEATH(queue.Push(9, Tag(0)), "9 is before 10");
+}
+
+TEST(EventQueueTest, TimesEndAtTheHorizon) {
+  EventQueue queue;
+  queue.Push(INT64_MAX, Tag(0));
+  Event event;
+  ASSERT_TRUE(queue.Pop(&event));
+  EXPECT_EQ(event.at_ps, kHorizonPs);
+}
+
+// Seeded random pushes and pops come out as a stable sort would order them.
+TEST(EventQueueTest, AgreesWithAStableSort) {
+  for (uint32_t seed = 0; seed < 50; ++seed) {
+    std::mt19937 random(seed);
+    EventQueue queue;
+    std::vector<std::pair<int64_t, uint32_t>> waiting, got, want;
+    Event event;
+    for (uint32_t i = 0; i < 500; ++i) {
+      if (random() % 3 != 0 || waiting.empty()) {
+        const int64_t at_ps = queue.now_ps() + random() % 20;
+        queue.Push(at_ps, Tag(i));
+        waiting.emplace_back(at_ps, i);
+        continue;
+      }
+      const auto first = std::min_element(waiting.begin(), waiting.end());
+      want.push_back(*first);
+      waiting.erase(first);
+      ASSERT_TRUE(queue.Pop(&event));
+      got.emplace_back(event.at_ps, event.tag.target);
+    }
+    EXPECT_EQ(got, want) << "seed " << seed;
+  }
+}
+
+TEST(SemanticsTest, DelaysAreCutToWholeNanosecondsAndBounded) {
+  EXPECT_EQ(RoundDelayPs(0.0), 0);
+  EXPECT_EQ(RoundDelayPs(12.999), 12'000);
+  EXPECT_EQ(RoundDelayPs(1e300), kMaxDelayPs);
+  EXPECT_EQ(NsToPs(5), 5'000);
+  EXPECT_EQ(NsToPs(INT64_MAX), kMaxDelayPs);
+}
+
+}  // namespace
+}  // namespace chakrad

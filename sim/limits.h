@@ -1,0 +1,39 @@
+// Bounds of the simulator, each with its unit and reason.
+#ifndef CHAKRAD_SIM_LIMITS_H_
+#define CHAKRAD_SIM_LIMITS_H_
+
+#include <cstdint>
+
+namespace chakrad {
+
+// Network dimensions of a system; real ones have at most 5.
+inline constexpr int kMaxDims = 8;
+// NPUs of a system: a few tables hold an entry a NPU.
+inline constexpr int64_t kMaxNpusCount = int64_t{1} << 20;
+// preferred-dataset-splits, active-chunks-per-dimension, queues: counts of small objects.
+inline constexpr int64_t kMaxSplits = 4096;
+// Bytes of one operation: 4 TiB. Keeps bytes * kMaxNpusCount inside int64.
+inline constexpr int64_t kMaxCommBytes = int64_t{1} << 42;
+// Nodes over all simulated ranks (4 bytes each, more while they wait).
+inline constexpr int64_t kMaxNodes = int64_t{1} << 29;
+// Chunks that one collective may have in flight over its ranks and phases (40 bytes each):
+// 32,768 ranks with 64 chunks and 5 phases fit.
+inline constexpr int64_t kMaxFlowsPerCollective = int64_t{1} << 24;
+// The same of all collectives in flight together (1.3 GB).
+inline constexpr int64_t kMaxFlows = int64_t{1} << 25;
+// Words of 64 early arrivals that direct collectives in flight may need (256 MiB).
+inline constexpr int64_t kMaxEarlyWords = int64_t{1} << 25;
+// Simulated time ends here (about 26 days), so that sums of a few delays stay in int64.
+inline constexpr int64_t kHorizonPs = int64_t{1} << 61;
+// One delay: a longer one is cut to it, and so ends the run at the horizon.
+inline constexpr int64_t kMaxDelayPs = kHorizonPs;
+// Events between two looks at the observer: a few hundred microseconds.
+inline constexpr int64_t kEventsPerLook = 4096;
+// Bytes of one system description: they are hand-written, small files.
+inline constexpr int64_t kMaxSystemFileBytes = int64_t{1} << 20;
+// Lines of detail in a message about a run that cannot finish.
+inline constexpr int kWaitsListed = 10;
+
+}  // namespace chakrad
+
+#endif  // CHAKRAD_SIM_LIMITS_H_

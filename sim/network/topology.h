@@ -1,0 +1,41 @@
+// Where NPUs sit in a network of one or more dimensions.
+#ifndef CHAKRAD_SIM_NETWORK_TOPOLOGY_H_
+#define CHAKRAD_SIM_NETWORK_TOPOLOGY_H_
+
+#include <cstdint>
+#include <vector>
+
+#include "sim/system/system_description.h"
+
+namespace chakrad {
+
+// Hops of a message between places `a` and `b` of one dimension: fully connected
+// 1, switch 2 (up and down), ring the shorter way round. 0 when a == b.
+int32_t HopsCount(const NetworkDim& dim, int32_t a, int32_t b);
+
+// Immutable. Thread-safe.
+class Topology {
+ public:
+  explicit Topology(std::vector<NetworkDim> dims);
+
+  const std::vector<NetworkDim>& dims() const { return dims_; }
+  int32_t npus_count() const { return npus_count_; }
+  // Distance in NPU ids of neighbours along a dimension: product of the lower ones.
+  int32_t stride(int dim) const { return strides_[dim]; }
+  // Place of `npu` along `dim`.
+  int32_t coordinate(int32_t npu, int dim) const {
+    return coordinates_[static_cast<size_t>(npu) * dims_.size() + dim];
+  }
+  // The lowest dimension in which the two differ; dims().size() when they are one.
+  int FirstDifferingDim(int32_t a, int32_t b) const;
+
+ private:
+  std::vector<NetworkDim> dims_;
+  std::vector<int32_t> strides_;
+  std::vector<int32_t> coordinates_;  // dims_.size() a NPU: divisions are slow.
+  int32_t npus_count_ = 1;
+};
+
+}  // namespace chakrad
+
+#endif  // CHAKRAD_SIM_NETWORK_TOPOLOGY_H_

@@ -1,0 +1,42 @@
+#include "sim/notices.h"
+
+#include "absl/strings/str_cat.h"
+
+namespace chakrad {
+
+std::vector<std::string> WriteNotices(const WorkloadCounts& counts, const SimResult& result) {
+  std::vector<std::string> notices;
+  const auto add = [&](int64_t count, absl::string_view what) {
+    if (count > 0) notices.push_back(absl::StrCat(count, " ", what));
+  };
+  if (!counts.charged_any_time && result.network_bytes == 0) {
+    notices.push_back(
+        "no work was simulated: no node has a duration and no bytes were sent; the times say "
+        "nothing about the job");
+  }
+  add(static_cast<int64_t>(result.stand_in_by_rank.size()),
+      "ranks are missing from the trace; copies of other ranks stand in for them");
+  add(counts.unknown_durations, "compute nodes have no recorded duration and were charged 0");
+  add(counts.roofline_without_size,
+      "compute nodes have no num_ops and tensor_size for the roofline; their recorded durations "
+      "were used");
+  add(counts.roofline_skipped, "compute nodes have tensor_size 0 and were skipped by the roofline");
+  for (int type = 0; type < kCollectiveTypesCount; ++type) {
+    add(counts.unmodelled[type],
+        absl::StrCat(CollectiveTypeName(static_cast<CollectiveType>(type)),
+                     " nodes have no cost model: each took its recorded duration, and no rank "
+                     "waited for another"));
+  }
+  add(counts.uneven_all_to_alls,
+      "ALL_TO_ALL nodes are smaller than another member's; the largest size was used");
+  add(counts.zero_bytes,
+      "collectives state 0 bytes: each was charged as the smallest message there is");
+  add(counts.without_work,
+      "collectives had nothing to move (one rank, or no dimension to use) and took no time");
+  add(counts.tree_substitutes,
+      "collectives that are no all-reduce are configured as doubleBinaryTree, which runs an "
+      "all-reduce's tree, as in ASTRA-sim");
+  return notices;
+}
+
+}  // namespace chakrad

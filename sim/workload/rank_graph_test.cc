@@ -1,0 +1,71 @@
+#include "sim/workload/rank_graph.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "common/status_matchers.h"
+#include "trace/model/rank_trace_builder.h"
+
+namespace chakrad {
+namespace {
+
+using ::testing::ElementsAre;
+using ::testing::IsEmpty;
+
+// Nodes with the given ids, in this order; edges are (node, dependency) indices.
+RankTrace Make(const std::vector<uint64_t>& ids,
+               const std::vector<std::pair<uint32_t, uint32_t>>& edges) {
+  RankTraceBuilder builder;
+  for (const uint64_t id : ids) {
+    builder.AddNode(NodeSpec{.id = id, .type = NodeType::kComp, .name = "op"});
+  }
+  for (const auto& [node, dependency] : edges) {
+    builder.AddEdge(node, dependency, EdgeKind::kData);
+    if (node == 3) builder.AddEdge(node, dependency, EdgeKind::kControl);
+  }
+  return *builder.Build(nullptr);
+}
+
+TEST(RankGraphTest, EdgesAreTurnedRoundAndCountedByKind) {
+  //  0 -> 1 -> 3 (twice, by two kinds), 0 -> 2.
+  ASSERT_OK_AND_ASSIGN(const RankGraph graph,
+                       BuildRankGraph(Make({30, 10, 40, 20}, {{1, 0}, {2, 0}, {3, 1}})));
+  EXPECT_THAT(graph.dependent_begin, ElementsAre(0, 2, 4, 4, 4));
+  EXPECT_THAT(graph.dependent, ElementsAre(1, 2, 3, 3));
+  EXPECT_THAT(graph.deps_count, ElementsAre(0, 1, 1, 2));
+  EXPECT_THAT(graph.by_order, ElementsAre(1, 3, 0, 2));
+  EXPECT_THAT(graph.order_of, ElementsAre(2, 0, 3, 1));
+  EXPECT_THAT(graph.roots, ElementsAre(0));
+  EXPECT_THAT(graph.gap_ns, IsEmpty());
+}
+
+TEST(RankGraphTest, ASelfDependencyIsACycle) {
+  EXPECT_THAT(BuildRankGraph(Make({5, 6}, {{1, 1}})),
+              StatusIs(absl::StatusCode::kFailedPrecondition,
+                       "a dependency cycle: node 6 (op) waits for node 6 (op)"));
+}
+
+TEST(RankGraphTest, LongCyclesAreCutInTheMessageAndNeedNoStack) {
+  constexpr uint32_t kLength = 200'000;
+  std::vector<uint64_t> ids;
+  std::vector<std::pair<uint32_t, uint32_t>> edges;
+  for (uint32_t i = 0; i < kLength; ++i) {
+    ids.push_back(i);
+    edges.emplace_back(i, (i + 1) % kLength);
+  }
+  const absl::Status status = BuildRankGraph(Make(ids, edges)).status();
+  EXPECT_THAT(status, StatusIs(absl::StatusCode::kFailedPrecondition,
+                               "and so on, back to node 0 (op) after 200000 steps"));
+  EXPECT_LT(status.message().size(), 500u);
+  edges.pop_back();  // A chain.
+  EXPECT_THAT(BuildRankGraph(Make(ids, edges)), IsOk());
+}
+
+TEST(RankGraphTest, AnEmptyTraceHasAnEmptyGraph) {
+  ASSERT_OK_AND_ASSIGN(const RankGraph graph, BuildRankGraph(Make({}, {})));
+  EXPECT_THAT(graph.dependent_begin, ElementsAre(0));
+  EXPECT_THAT(graph.roots, IsEmpty());
+}
+
+}  // namespace
+}  // namespace chakrad
