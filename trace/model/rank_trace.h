@@ -97,8 +97,9 @@ struct RankTrace {
   std::vector<uint32_t> dep_node;
   std::vector<EdgeKind> dep_kind;
 
-  // Idle time on the host between a node's last dependency on its own thread
-  // and its start (Python, data loading): sparse, by ascending node index.
+  // Idle time between the end of a node's last dependency and its start, which
+  // no other node explains: on a host thread Python or data loading, on a device
+  // the latency of a launch. Of any node; sparse, by ascending node index.
   std::vector<uint32_t> gap_node;
   std::vector<int64_t> gap_ns;
 

@@ -1,0 +1,48 @@
+// Files of one upload in, one checked Trace out: the whole conversion.
+#ifndef CHAKRAD_TRACE_LINK_IMPORT_H_
+#define CHAKRAD_TRACE_LINK_IMPORT_H_
+
+#include <cstdint>
+#include <map>
+#include <string>
+#include <vector>
+
+#include "absl/status/statusor.h"
+#include "trace/model/ledger.h"
+#include "trace/model/trace.h"
+
+namespace chakrad {
+
+struct ImportFile {
+  std::string name;  // As the user knows it; for messages, ledgers, ranks in names.
+  std::string path;  // Where its bytes lie.
+};
+
+struct ImportOptions {
+  std::map<std::string, int32_t> rank_by_file;  // By ImportFile::name: the user's word.
+  int32_t world_size = 0;                       // Where nothing else tells it; 0: not stated.
+};
+
+struct ImportResult {
+  Trace trace;
+  std::vector<Ledger> ledgers;       // One a file, in the given order.
+  std::vector<std::string> notices;  // Assumptions and inferences about the whole trace.
+};
+
+// Detects each file's kind, reads it, decides its rank (from its content, else
+// the manifest, else its name, else rank_by_file; a rank_by_file that disagrees
+// with the content is an error), pairs execution traces with Kineto files,
+// links each rank, makes process groups global, checks that no rank has a
+// dependency cycle. INVALID_ARGUMENT names the file, the byte offset where
+// there is one, and the reason; among the reasons: no files, two files of one
+// kind for one rank, several files without ranks, a rank at or above the world
+// size. One rank's files alone without any rank: rank 0, with a notice; a
+// world size that nothing states is the least that holds all ranks and group
+// members, with a notice.
+// Memory: the trace plus one file being read. Not cancellable; linear time.
+absl::StatusOr<ImportResult> ImportTrace(const std::vector<ImportFile>& files,
+                                         const ImportOptions& options);
+
+}  // namespace chakrad
+
+#endif  // CHAKRAD_TRACE_LINK_IMPORT_H_

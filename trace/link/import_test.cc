@@ -1,0 +1,167 @@
+#include "trace/link/import.h"
+
+#include <gtest/gtest.h>
+
+#include <cstdlib>
+#include <fstream>
+#include <string>
+
+#include "absl/strings/str_cat.h"
+#include "common/status_matchers.h"
+
+namespace chakrad {
+namespace {
+
+constexpr auto kInvalid = absl::StatusCode::kInvalidArgument;
+
+std::string Kineto(int rank, int world_size) {
+  const std::string info = rank < 0 ? ""
+                                    : absl::StrCat(R"("distributedInfo":{"rank":)", rank,
+                                                   R"(,"world_size":)", world_size, "},");
+  return absl::StrCat(R"({"schemaVersion":1,)", info,
+                      R"("traceEvents":[{"ph":"X","cat":"cpu_op","name":"aten::mm","pid":1,)"
+                      R"("tid":1,"ts":100,"dur":10,"args":{"External id":1}}]})");
+}
+
+std::string Et() {
+  const auto node = [](int id, int parent, absl::string_view name) {
+    return absl::StrCat(
+        R"({"name":")", name, R"(","id":)", id, R"(,"rf_id":)", id > 2 ? id : 0, R"(,"parent":)",
+        parent, R"(,"fw_parent":0,"seq_id":-1,"scope":0,"tid":1,"fw_tid":0,"op_schema":"",)",
+        R"("inputs":[],"input_shapes":[],"input_types":[],"outputs":[],"output_shapes":[],)",
+        R"("output_types":[]})");
+  };
+  return absl::StrCat(
+      R"({"schema":"1.0.1","pid":1,"time":"x","start_ts":1,"nodes":[)", node(3, 2, "aten::mm"), ",",
+      node(2, 1, "[pytorch|profiler|execution_graph|thread]"), ",",
+      node(1, 1, "[pytorch|profiler|execution_graph|process]"), R"(],"finish_ts":2})");
+}
+
+class ImportTest : public ::testing::Test {
+ protected:
+  void File(const std::string& name, const std::string& text) {
+    const std::string path =
+        absl::StrCat(std::getenv("TEST_TMPDIR"), "/",
+                     ::testing::UnitTest::GetInstance()->current_test_info()->name(), "_", name);
+    std::ofstream(path) << text;
+    files_.push_back({name, path});
+  }
+  absl::StatusOr<ImportResult> Import() { return ImportTrace(files_, options_); }
+
+  std::vector<ImportFile> files_;
+  ImportOptions options_;
+};
+
+TEST_F(ImportTest, FilesOfOneRankAreJoinedByTheirNames) {
+  File("rank1.kineto.json", Kineto(-1, 0));
+  File("rank0.et.json", Et());
+  File("rank1.et.json", Et());
+  File("rank0.kineto.json", Kineto(-1, 0));
+  File("manifest.json", R"({"world_size":2,"process_groups":{"world":[0,1]}})");
+  ASSERT_OK_AND_ASSIGN(const ImportResult result, Import());
+  EXPECT_EQ(result.trace.world_size, 2);
+  ASSERT_EQ(result.trace.ranks.size(), 2u);
+  EXPECT_EQ(result.trace.ranks[1].rank, 1);
+  ASSERT_EQ(result.ledgers.size(), 5u);
+  EXPECT_EQ(result.ledgers[0].file, "rank1.kineto.json");
+  EXPECT_EQ(result.ledgers[0].merged_by_rule.at("host_op"), 1);
+  for (const Ledger& ledger : result.ledgers) EXPECT_TRUE(ledger.Balanced()) << ledger.file;
+}
+
+TEST_F(ImportTest, TheRankInTheFileComesBeforeItsName) {
+  File("rank0.json", Kineto(3, 4));
+  ASSERT_OK_AND_ASSIGN(const ImportResult result, Import());
+  EXPECT_EQ(result.trace.ranks[0].rank, 3);
+  EXPECT_EQ(result.trace.world_size, 4);
+}
+
+TEST_F(ImportTest, OnePairWithoutRanksIsRankZeroAndSaidSo) {
+  File("et.json", Et());
+  File("kineto.json", Kineto(-1, 0));
+  ASSERT_OK_AND_ASSIGN(const ImportResult result, Import());
+  ASSERT_EQ(result.trace.ranks.size(), 1u);
+  EXPECT_EQ(result.trace.ranks[0].rank, 0);
+  EXPECT_EQ(result.trace.world_size, 1);
+  EXPECT_FALSE(result.notices.empty());
+}
+
+TEST_F(ImportTest, AnExecutionTraceWithoutRankTakesItsOnlyPartners) {
+  File("et.json", Et());
+  File("kineto.json", Kineto(2, 4));
+  ASSERT_OK_AND_ASSIGN(const ImportResult result, Import());
+  ASSERT_EQ(result.trace.ranks.size(), 1u);
+  EXPECT_EQ(result.trace.ranks[0].rank, 2);
+}
+
+TEST_F(ImportTest, TheUsersWordGivesARankAndMustNotContradictTheFile) {
+  File("a.json", Et());
+  File("b.json", Et());
+  options_.rank_by_file = {{"a.json", 1}, {"b.json", 0}};
+  options_.world_size = 2;
+  ASSERT_OK_AND_ASSIGN(const ImportResult result, Import());
+  EXPECT_EQ(result.trace.ranks.size(), 2u);
+  files_.clear();
+  File("c.json", Kineto(1, 2));
+  options_.rank_by_file = {{"c.json", 0}};
+  EXPECT_THAT(Import(), StatusIs(kInvalid,
+                                 "c.json: rank_by_file says rank 0, the file itself "
+                                 "says rank 1"));
+  options_.rank_by_file = {{"d.json", 0}};
+  EXPECT_THAT(Import(), StatusIs(kInvalid, "rank_by_file: no file is named d.json"));
+}
+
+TEST_F(ImportTest, TwoFilesForOneRankNameBothAndWhatToDo) {
+  File("a.rank0.json", Kineto(0, 2));
+  File("b.json", Kineto(0, 2));
+  EXPECT_THAT(Import(), StatusIs(kInvalid, "rank 0: claimed by both a.rank0.json (Kineto"));
+  EXPECT_THAT(Import(), StatusIs(kInvalid, "b.json"));
+  EXPECT_THAT(Import(), StatusIs(kInvalid, "rank_by_file"));
+}
+
+TEST_F(ImportTest, OneExecutionTraceTwiceIsRefused) {
+  File("rank0.et.json", Et());
+  File("rank0.copy.et.json", Et());
+  EXPECT_THAT(Import(), StatusIs(kInvalid, "claimed by both"));
+}
+
+TEST_F(ImportTest, SeveralFilesWithoutRanksSayHowToNameThem) {
+  File("a.json", Et());
+  File("b.json", Et());
+  EXPECT_THAT(Import(), StatusIs(kInvalid, "a.json, b.json: the rank is not in the file"));
+  EXPECT_THAT(Import(), StatusIs(kInvalid, "rank0.et.json"));
+}
+
+TEST_F(ImportTest, AWorldSmallerThanARankIsRefused) {
+  File("rank5.et.json", Et());
+  File("manifest.json", R"({"world_size":4,"process_groups":{}})");
+  EXPECT_THAT(Import(), StatusIs(kInvalid,
+                                 "rank5.et.json: rank: 5 is not in [0, 4), the world "
+                                 "size that manifest.json states"));
+}
+
+TEST_F(ImportTest, FilesThatDisagreeAboutTheWorldAreRefused) {
+  File("rank0.json", Kineto(0, 2));
+  File("rank1.json", Kineto(1, 4));
+  EXPECT_THAT(Import(), StatusIs(kInvalid, "world size: rank0.json says 2, rank1.json says 4"));
+}
+
+TEST_F(ImportTest, NothingOrOnlyAManifestIsRefused) {
+  EXPECT_THAT(Import(), StatusIs(kInvalid, "files: none"));
+  File("manifest.json", R"({"world_size":2,"process_groups":{}})");
+  EXPECT_THAT(Import(), StatusIs(kInvalid, "manifest.json: only a manifest"));
+  File("second.json", R"({"world_size":2,"process_groups":{}})");
+  EXPECT_THAT(Import(), StatusIs(kInvalid, "two manifests: manifest.json and second.json"));
+}
+
+TEST_F(ImportTest, BadBytesNameTheFile) {
+  File("page.json", "<html><body>Log in</body></html>");
+  EXPECT_THAT(Import(), StatusIs(kInvalid, "page.json: "));
+  files_.clear();
+  File("rank0.json", Kineto(0, 1).substr(0, 120));
+  EXPECT_THAT(Import(), StatusIs(kInvalid, "rank0.json: "));
+  files_ = {{"gone.json", "/nonexistent/gone.json"}};
+  EXPECT_THAT(Import(), StatusIs(absl::StatusCode::kNotFound, "gone.json"));
+}
+
+}  // namespace
+}  // namespace chakrad

@@ -1,0 +1,136 @@
+#include "trace/link/link.h"
+
+#include <string>
+#include <utility>
+
+#include "absl/strings/str_cat.h"
+#include "common/status.h"
+#include "trace/link/build_graph.h"
+#include "trace/link/comm_calls.h"
+#include "trace/link/comm_ops.h"
+#include "trace/link/device_waits.h"
+#include "trace/link/edges.h"
+#include "trace/link/emit.h"
+#include "trace/link/match_device.h"
+#include "trace/link/match_host.h"
+#include "trace/link/nesting.h"
+#include "trace/link/times.h"
+#include "trace/link/waits.h"
+#include "trace/readers/kineto/kineto.h"
+#include "trace/readers/pytorch_et/pytorch_et.h"
+
+namespace chakrad {
+namespace {
+
+// A record counted as kept became part of a node.
+void KeptBecomesMerged(absl::string_view rule, Ledger* ledger) {
+  --ledger->kept;
+  ++ledger->merged;
+  ++ledger->merged_by_rule[std::string(rule)];
+}
+
+// Every event is a node of its own, or says into what it went.
+void AccountForEvents(const LinkGraph& graph, Ledger* ledger) {
+  for (uint32_t event = 0; event < graph.kineto->events.size(); ++event) {
+    const uint32_t node = graph.node_of_event[event];
+    switch (graph.kineto->events[event].kind) {
+      case KinetoKind::kHostOp:
+      case KinetoKind::kAnnotation:
+        if (graph.nodes[node].et_op != kNone) KeptBecomesMerged("host_op", ledger);
+        break;
+      case KinetoKind::kSync:
+        KeptBecomesMerged("sync_event", ledger);
+        break;
+      default:
+        break;
+    }
+  }
+  for (const RuntimeCall& call : graph.calls) {
+    if (graph.node_of_event[call.event] != kNone) continue;  // A launch outside of any operation.
+    KeptBecomesMerged(call.enclosing != kNone ? "runtime_call" : "runtime_call_between_ops",
+                      ledger);
+  }
+}
+
+void NotifyOfHostMatch(const HostMatch& match, Ledger* ledger) {
+  if (match.matched_count == match.ops_count && match.disagreements_count == 0) return;
+  std::string notice = absl::StrCat(
+      match.matched_count, " of ", match.ops_count,
+      " operations of the execution trace were found in the profile (by ",
+      match.by_id ? "record-function id" : "name and order", "); the others have no times");
+  if (match.disagreements_count > 0) {
+    absl::StrAppend(&notice, "; ", match.disagreements_count,
+                    " record-function ids stand for different names");
+  }
+  ledger->notices.push_back(notice);
+}
+
+void NotifyOfDeviceMatch(const DeviceMatch& match, Ledger* ledger) {
+  const int64_t linked_count = match.device_ops_count - match.unlinked_count;
+  if (match.unlinked_count > 0 || match.by_external_id_count > 0 || match.by_order_count > 0) {
+    ledger->notices.push_back(
+        absl::StrCat(linked_count, " of ", match.device_ops_count,
+                     " device operations linked to their launch (", match.by_correlation_count,
+                     " by correlation, ", match.by_external_id_count, " by external id, ",
+                     match.by_order_count, " by order); the others are ordered by stream only"));
+  }
+  if (match.external_id_disagreements_count > 0) {
+    ledger->notices.push_back(absl::StrCat(
+        match.external_id_disagreements_count,
+        " device operations were launched inside another host operation than their external id "
+        "names; the launch decides"));
+  }
+}
+
+absl::StatusOr<int32_t> RankOf(const PyTorchEt* et, const KinetoTrace* kineto) {
+  const int32_t et_rank = et == nullptr ? kNoRank : et->rank;
+  const int32_t kineto_rank = kineto == nullptr ? kNoRank : kineto->rank;
+  if (et_rank != kNoRank && kineto_rank != kNoRank && et_rank != kineto_rank) {
+    return absl::InvalidArgumentError(absl::StrCat("rank: the execution trace says ", et_rank,
+                                                   ", the Kineto file says ", kineto_rank));
+  }
+  return et_rank != kNoRank ? et_rank : kineto_rank;
+}
+
+}  // namespace
+
+absl::StatusOr<RankTrace> LinkRank(const PyTorchEt* et, Ledger* et_ledger,
+                                   const KinetoTrace* kineto, Ledger* kineto_ledger,
+                                   int32_t known_rank, const Manifest* manifest) {
+  ASSIGN_OR_RETURN(int32_t rank, RankOf(et, kineto));
+  if (rank == kNoRank) rank = known_rank;
+  HostMatch host_match;
+  Nesting nesting;
+  DeviceMatch device_match;
+  if (et != nullptr && kineto != nullptr) host_match = MatchHost(*et, *kineto);
+  if (kineto != nullptr) {
+    nesting = FindNesting(*kineto);
+    device_match = MatchDevice(*kineto, nesting);
+  }
+  ASSIGN_OR_RETURN(LinkGraph graph,
+                   BuildGraph(et, kineto, manifest, host_match, nesting, device_match));
+  FillCommOps(FindCommCalls(&graph), rank, &graph);
+  AddOrderEdges(&graph);
+  AddForwardBackwardEdges(&graph);
+  AddRecordedWaitEdges(&graph);
+  if (kineto != nullptr) {
+    AddDeviceWaits(&graph);
+    AddCommWaits(&graph);
+    AddAutogradWaits(&graph);
+  }
+  DropBackwardEdges(&graph);
+  if (kineto != nullptr) ShareOutTimes(&graph);
+
+  if (kineto != nullptr) {
+    AccountForEvents(graph, kineto_ledger);
+    NotifyOfDeviceMatch(device_match, kineto_ledger);
+    if (et != nullptr) NotifyOfHostMatch(host_match, et_ledger);
+  }
+  Ledger* ledger = kineto != nullptr ? kineto_ledger : et_ledger;
+  ledger->notices.insert(ledger->notices.end(), graph.notices.begin(), graph.notices.end());
+  ASSIGN_OR_RETURN(RankTrace trace, EmitRankTrace(graph));
+  trace.rank = rank;
+  return trace;
+}
+
+}  // namespace chakrad
