@@ -1,0 +1,58 @@
+// A chunk as stored: one version byte, one kind byte, one zstd frame.
+#ifndef CHAKRAD_STORAGE_CHUNK_FRAME_H_
+#define CHAKRAD_STORAGE_CHUNK_FRAME_H_
+
+#include <cstdint>
+#include <memory>
+#include <string>
+
+#include "absl/status/statusor.h"
+#include "absl/strings/string_view.h"
+
+namespace chakrad {
+
+// Raised when the content of a kind changes its meaning.
+inline constexpr char kChunkVersion = 1;
+
+// What a chunk holds: a message of chunk.proto, or plain bytes.
+enum class ChunkKind : uint8_t {
+  kNodes = 1,          // NodeWindow
+  kEdges = 2,          // EdgeWindow
+  kGaps = 3,           // GapWindow
+  kQueues = 4,         // QueueTable
+  kComm = 5,           // CommWindow
+  kWorkSize = 6,       // WorkSizeWindow
+  kGroups = 7,         // GroupWindow
+  kStringLengths = 8,  // LengthWindow
+  kStringBytes = 9,    // Bytes of the strings, joined.
+  kColdLengths = 10,   // LengthWindow
+  kColdBytes = 11,     // Bytes of the cold blocks, joined.
+};
+inline constexpr bool IsCold(ChunkKind kind) { return kind >= ChunkKind::kColdLengths; }
+
+// Both directions keep their zstd context, which costs more than a small chunk.
+// Not thread-safe.
+class ChunkFramer {
+ public:
+  ChunkFramer();
+  ~ChunkFramer();
+
+  // INVALID_ARGUMENT when `raw` is above kMaxChunkRawBytes.
+  absl::StatusOr<std::string> Pack(ChunkKind kind, absl::string_view raw);
+
+  struct Unpacked {
+    ChunkKind kind;
+    std::string raw;
+  };
+  // DATA_LOSS for bytes that are not such a chunk; never allocates more than
+  // kMaxChunkRawBytes for them.
+  absl::StatusOr<Unpacked> Unpack(absl::string_view stored);
+
+ private:
+  struct Contexts;
+  std::unique_ptr<Contexts> contexts_;
+};
+
+}  // namespace chakrad
+
+#endif  // CHAKRAD_STORAGE_CHUNK_FRAME_H_

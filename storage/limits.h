@@ -1,0 +1,65 @@
+// Every bound of the stores, with unit and reason.
+#ifndef CHAKRAD_STORAGE_LIMITS_H_
+#define CHAKRAD_STORAGE_LIMITS_H_
+
+#include <cstddef>
+#include <cstdint>
+
+namespace chakrad {
+
+// --- Names ---
+// Ids of traces, uploads and jobs become parts of keys and folder names:
+// letters, digits, '-', '_' and '.', not beginning with '.'.
+inline constexpr size_t kMaxIdBytes = 128;
+// Request ids, file names and names of traces in jobs: any bytes, in records
+// and at the end of keys only.
+inline constexpr size_t kMaxRequestIdBytes = 1024;
+inline constexpr size_t kMaxFileNameBytes = 1024;
+// A whole upload's files are one scan of records; beyond this it is no job.
+inline constexpr int64_t kMaxFilesPerUpload = 1'000'000;
+
+// --- Chunks of a trace ---
+// Nodes, edges and table rows are cut into windows of this many. A window of
+// nodes takes about 1 MiB before zstd, at worst 4.3 MiB.
+inline constexpr size_t kWindowRows = 65'536;
+// Strings and cold blocks are cut into windows of this many bytes before zstd.
+inline constexpr size_t kWindowBytes = 1 << 20;
+// The most that one chunk may claim to hold once decompressed: twice the worst
+// window, and what a damaged chunk can make a reader allocate.
+inline constexpr size_t kMaxChunkRawBytes = 8 << 20;
+// Level 3 is zstd's own default: higher levels gain a few percent on varint
+// columns and cost several times the encoding time.
+inline constexpr int kZstdLevel = 3;
+
+// --- Records ---
+// A trace's manifest (labels, summaries, groups, ledgers) is read whole by each
+// list; a hundred thousand ranks take about 40 MiB.
+inline constexpr size_t kMaxManifestBytes = 64 << 20;
+
+// --- Jobs ---
+// One timeline chunk is one value in the engine; values above some MiB stall it.
+inline constexpr size_t kMaxTimelineChunkBytes = 4 << 20;
+
+// --- Disk ---
+// Kept free so that the engine can still flush, compact and record deletes, which
+// is what gives space back: a few write buffers and blob files.
+inline constexpr int64_t kDiskReserveBytes = 256LL << 20;
+// A batch up to this size is a record, not bulk data, and may use the reserve.
+inline constexpr int64_t kRecordBatchBytes = 64 << 10;
+// Deleted chunks are dead space until a compaction; it runs after a delete once
+// this much has gathered.
+inline constexpr int64_t kReclaimBytes = 64LL << 20;
+
+// --- Memory of the RocksDB engine, all families together ---
+inline constexpr size_t kBlockCacheBytes = 32 << 20;       // Records and blob indices are small.
+inline constexpr size_t kWriteBufferBytes = 16 << 20;      // One buffer of a bulk family.
+inline constexpr size_t kAllWriteBuffersBytes = 64 << 20;  // Flushes begin here at the latest.
+inline constexpr size_t kBlobFileBytes = 32 << 20;  // Unit in which dead space is given back.
+inline constexpr size_t kMinBlobBytes = 4 << 10;    // Smaller values stay beside their keys.
+inline constexpr uint64_t kMaxWalBytes = 64 << 20;  // Bounds replay at start to about a second.
+inline constexpr int kMaxOpenTableFiles = 256;      // Descriptors and table indices in memory.
+inline constexpr size_t kInfoLogBytes = 1 << 20;    // RocksDB's own log: two files of this.
+
+}  // namespace chakrad
+
+#endif  // CHAKRAD_STORAGE_LIMITS_H_

@@ -1,0 +1,52 @@
+#include "storage/open.h"
+
+#include <utility>
+
+#include "absl/strings/str_cat.h"
+#include "common/status.h"
+#include "storage/job_store_kv.h"
+#include "storage/mem_kv.h"
+#include "storage/posix_file.h"
+#include "storage/rocks_kv.h"
+#include "storage/store_version.h"
+#include "storage/trace_store_kv.h"
+#include "storage/upload_store_kv.h"
+
+namespace chakrad {
+namespace {
+
+// Destroyed from the last member up: the lock outlives the engine.
+struct Engine {
+  std::unique_ptr<FolderLock> lock;
+  std::unique_ptr<Kv> kv;
+};
+
+absl::StatusOr<std::shared_ptr<Kv>> OpenEngine(const StoreOptions& options) {
+  auto engine = std::make_shared<Engine>();
+  RETURN_IF_ERROR(MakeFolders(options.data_dir));
+  ASSIGN_OR_RETURN(engine->lock, FolderLock::Acquire(options.data_dir));
+  ASSIGN_OR_RETURN(engine->kv, OpenRocksKv(options.data_dir + "/db", options.reserve_bytes));
+  RETURN_IF_ERROR(Annotate(InitStoreVersion(engine->kv.get()), options.data_dir));
+  return std::shared_ptr<Kv>(engine, engine->kv.get());
+}
+
+Stores MakeStores(const std::shared_ptr<Kv>& kv, std::string staging_dir, int64_t reserve_bytes) {
+  return {NewTraceStore(kv), NewUploadStore(kv, std::move(staging_dir), reserve_bytes),
+          NewJobStore(kv)};
+}
+
+}  // namespace
+
+absl::StatusOr<Stores> OpenRocksStores(const StoreOptions& options) {
+  if (options.data_dir.empty()) return absl::InvalidArgumentError("data_dir: must not be empty");
+  const auto kv = OpenEngine(options);
+  if (!kv.ok()) return Annotate(kv.status(), "data_dir");
+  return MakeStores(*kv, options.data_dir + "/staging", options.reserve_bytes);
+}
+
+absl::StatusOr<Stores> OpenMemStores(std::string staging_dir) {
+  RETURN_IF_ERROR(Annotate(MakeFolders(staging_dir), "staging_dir"));
+  return MakeStores(NewMemKv(), std::move(staging_dir), /*reserve_bytes=*/0);
+}
+
+}  // namespace chakrad

@@ -1,0 +1,24 @@
+// The engine on disk: RocksDB, one column family a Family.
+#ifndef CHAKRAD_STORAGE_ROCKS_KV_H_
+#define CHAKRAD_STORAGE_ROCKS_KV_H_
+
+#include <cstdint>
+#include <memory>
+#include <string>
+
+#include "absl/status/statusor.h"
+#include "storage/kv.h"
+
+namespace chakrad {
+
+// Opens or creates the database in `folder`, whose parent must exist. Batches above
+// kRecordBatchBytes that would leave less than `reserve_bytes` free are refused
+// with RESOURCE_EXHAUSTED. After an engine error (a full disk) reads go on, and
+// writes do some seconds after its cause is gone: no restart is needed.
+// FAILED_PRECONDITION: it has a family that this version does not know.
+// DATA_LOSS: it is damaged.
+absl::StatusOr<std::unique_ptr<Kv>> OpenRocksKv(const std::string& folder, int64_t reserve_bytes);
+
+}  // namespace chakrad
+
+#endif  // CHAKRAD_STORAGE_ROCKS_KV_H_

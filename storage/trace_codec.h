@@ -1,0 +1,58 @@
+// A rank trace as chunks, and back. Chunks do not name the rank: ranks that
+// recorded the same have the same chunks. chunk.proto says what each holds.
+#ifndef CHAKRAD_STORAGE_TRACE_CODEC_H_
+#define CHAKRAD_STORAGE_TRACE_CODEC_H_
+
+#include <cstdint>
+#include <functional>
+#include <memory>
+#include <string>
+
+#include "absl/status/status.h"
+#include "absl/status/statusor.h"
+#include "absl/strings/string_view.h"
+#include "storage/chunk_frame.h"
+#include "trace/model/rank_trace.h"
+
+namespace chakrad {
+
+// What a rank's chunks leave out; kept in its manifest.
+struct RankHeader {
+  int32_t rank = 0;
+  int64_t base_unix_ns = 0;
+  std::string schema;
+  uint32_t nodes_count = 0;
+  uint32_t edges_count = 0;
+  bool has_cold = false;  // Whether cold_begin is not empty.
+};
+RankHeader HeaderOf(const RankTrace& rank);
+
+// Calls `sink` with each chunk as stored, in the order in which a decoder wants
+// them, cold ones last; stops at its first error. INVALID_ARGUMENT: one process
+// group is too large for a chunk. `rank` must pass CheckRankColumns. Holds one
+// chunk at a time. O(nodes + edges + bytes).
+using ChunkSink = std::function<absl::Status(ChunkKind kind, absl::string_view stored)>;
+absl::Status EncodeRank(const RankTrace& rank, const ChunkSink& sink);
+
+// Puts a rank together again. Any bytes may be added: what does not decode, or
+// does not fit together, is DATA_LOSS, and each chunk added takes at most 100 times
+// kMaxChunkRawBytes (a chunk of nothing but empty groups). Not thread-safe.
+class RankDecoder {
+ public:
+  explicit RankDecoder(RankHeader header);
+  ~RankDecoder();
+  // `stored` is the next chunk in EncodeRank's order; cold ones may be left out
+  // altogether.
+  absl::Status Add(absl::string_view stored);
+  // The rank trace, columns checked against `groups_count` groups. Without
+  // `with_cold`, its cold block is empty. Call once.
+  absl::StatusOr<RankTrace> Finish(bool with_cold, size_t groups_count);
+
+ private:
+  struct State;
+  std::unique_ptr<State> state_;
+};
+
+}  // namespace chakrad
+
+#endif  // CHAKRAD_STORAGE_TRACE_CODEC_H_

@@ -1,0 +1,241 @@
+#include "storage/trace_codec.h"
+
+#include <gtest/gtest.h>
+#include <zstd.h>
+
+#include <algorithm>
+#include <random>
+#include <string>
+#include <vector>
+
+#include "common/status_matchers.h"
+#include "storage/limits.h"
+#include "storage/rank_check.h"
+#include "storage/rank_generator.h"
+#include "storage/rank_matchers.h"
+
+namespace chakrad {
+namespace {
+
+constexpr uint32_t kGroupsCount = 3;
+
+struct Encoded {
+  RankHeader header;
+  std::vector<std::string> chunks;
+  std::vector<ChunkKind> kinds;
+};
+
+Encoded Encode(const RankTrace& rank) {
+  Encoded encoded;
+  encoded.header = HeaderOf(rank);
+  EXPECT_THAT(EncodeRank(rank,
+                         [&](ChunkKind kind, absl::string_view stored) {
+                           encoded.kinds.push_back(kind);
+                           encoded.chunks.emplace_back(stored);
+                           return absl::OkStatus();
+                         }),
+              IsOk());
+  return encoded;
+}
+
+absl::StatusOr<RankTrace> Decode(const Encoded& encoded, bool cold = true) {
+  RankDecoder decoder(encoded.header);
+  for (size_t i = 0; i < encoded.chunks.size(); ++i) {
+    if (!cold && IsCold(encoded.kinds[i])) continue;
+    if (absl::Status added = decoder.Add(encoded.chunks[i]); !added.ok()) return added;
+  }
+  return decoder.Finish(cold, kGroupsCount);
+}
+
+TEST(TraceCodecTest, EveryColumnOfRandomRanksComesBack) {
+  for (uint64_t seed = 0; seed < 60; ++seed) {
+    SCOPED_TRACE(seed);
+    const RankTrace rank = RandomRank(seed, seed * 7 % 400, seed % 2 == 0, kGroupsCount);
+    ASSERT_THAT(CheckRankColumns(rank, kGroupsCount), IsOk());
+    ASSERT_OK_AND_ASSIGN(const RankTrace decoded, Decode(Encode(rank)));
+    ExpectSameRank(decoded, rank);
+  }
+}
+
+TEST(TraceCodecTest, ARankOfSeveralWindowsComesBack) {
+  // More than two windows of nodes; edges and cold bytes take more windows still.
+  const RankTrace rank = RandomRank(7, 2 * kWindowRows + 1234, /*cold=*/true, kGroupsCount);
+  const Encoded encoded = Encode(rank);
+  EXPECT_EQ(std::count(encoded.kinds.begin(), encoded.kinds.end(), ChunkKind::kNodes), 3);
+  EXPECT_GT(std::count(encoded.kinds.begin(), encoded.kinds.end(), ChunkKind::kColdBytes), 1);
+  ASSERT_OK_AND_ASSIGN(const RankTrace decoded, Decode(encoded));
+  ExpectSameRank(decoded, rank);
+}
+
+TEST(TraceCodecTest, AnEmptyRankComesBack) {
+  RankTrace rank;
+  ASSERT_OK_AND_ASSIGN(RankTrace decoded, Decode(Encode(rank)));
+  ExpectSameRank(decoded, rank);
+  rank.cold_begin.push_back(0);  // As the builder leaves it.
+  ASSERT_OK_AND_ASSIGN(decoded, Decode(Encode(rank)));
+  ExpectSameRank(decoded, rank);
+}
+
+TEST(TraceCodecTest, WithoutColdOnlyTheColdBlockIsMissing) {
+  RankTrace rank = RandomRank(3, 100, /*cold=*/true, kGroupsCount);
+  ASSERT_FALSE(rank.cold.empty());
+  ASSERT_OK_AND_ASSIGN(const RankTrace decoded, Decode(Encode(rank), /*cold=*/false));
+  rank.cold.clear();
+  rank.cold_begin.clear();
+  ExpectSameRank(decoded, rank);
+}
+
+TEST(TraceCodecTest, RanksThatDifferOnlyInTheirPlaceHaveTheSameChunks) {
+  RankTrace a = RandomRank(5, 300, /*cold=*/true, kGroupsCount);
+  ASSERT_FALSE(a.comm.empty());
+  a.rank = 4;
+  for (CommOp& op : a.comm) op.peer = 5;  // The next one.
+  RankTrace b = a;
+  b.rank = 90;
+  b.base_unix_ns = 12345;
+  for (CommOp& op : b.comm) op.peer = 91;
+  EXPECT_EQ(Encode(a).chunks, Encode(b).chunks);
+}
+
+TEST(TraceCodecTest, ADecoderSeesMissingDoubledAndSwappedChunks) {
+  const Encoded encoded = Encode(RandomRank(11, 3 * kWindowRows / 2, true, kGroupsCount));
+  ASSERT_THAT(Decode(encoded), IsOk());
+  for (size_t i = 0; i < encoded.chunks.size(); ++i) {
+    SCOPED_TRACE(i);
+    Encoded missing = encoded;
+    missing.chunks.erase(missing.chunks.begin() + i);
+    // Gaps and rank groups are lists of any length: the manifest vouches for them.
+    if (encoded.kinds[i] != ChunkKind::kGaps && encoded.kinds[i] != ChunkKind::kGroups) {
+      EXPECT_THAT(Decode(missing), StatusIs(absl::StatusCode::kDataLoss, ""));
+    }
+    if (encoded.kinds[i] == ChunkKind::kNodes || encoded.kinds[i] == ChunkKind::kEdges) {
+      Encoded doubled = encoded;
+      doubled.chunks.insert(doubled.chunks.begin() + i, encoded.chunks[i]);
+      EXPECT_THAT(Decode(doubled), StatusIs(absl::StatusCode::kDataLoss, ""));
+    }
+  }
+  Encoded swapped = encoded;
+  std::swap(swapped.chunks[0], swapped.chunks[1]);
+  EXPECT_THAT(Decode(swapped), StatusIs(absl::StatusCode::kDataLoss, "out of order"));
+}
+
+TEST(TraceCodecTest, TruncatedStoredBytesAreDataLossAtEveryLength) {
+  const Encoded encoded = Encode(RandomRank(13, 60, true, kGroupsCount));
+  for (size_t i = 0; i < encoded.chunks.size(); ++i) {
+    for (size_t size = 0; size < encoded.chunks[i].size(); ++size) {
+      Encoded cut = encoded;
+      cut.chunks[i].resize(size);
+      EXPECT_THAT(Decode(cut), StatusIs(absl::StatusCode::kDataLoss, "")) << i << " " << size;
+    }
+  }
+}
+
+// Below the hash and zstd: the messages themselves are changed, so that every
+// check of the decoder is reached. A change may yield another valid trace; it
+// must never yield one whose columns do not fit.
+TEST(TraceCodecTest, ChangedMessagesGiveAStatusOrColumnsThatFit) {
+  std::mt19937_64 random(2024);
+  ChunkFramer framer;
+  int refused = 0, accepted = 0;
+  for (uint64_t seed = 0; seed < 40; ++seed) {
+    const Encoded encoded = Encode(RandomRank(seed, 50, true, kGroupsCount));
+    for (int round = 0; round < 100; ++round) {
+      Encoded changed = encoded;
+      const size_t at = random() % changed.chunks.size();
+      ASSERT_OK_AND_ASSIGN(ChunkFramer::Unpacked chunk, framer.Unpack(changed.chunks[at]));
+      if (chunk.raw.empty()) continue;
+      const int flips = 1 + static_cast<int>(random() % 3);
+      for (int i = 0; i < flips; ++i) {
+        chunk.raw[random() % chunk.raw.size()] ^= static_cast<char>(1u << random() % 8);
+      }
+      if (random() % 4 == 0) chunk.raw.resize(random() % chunk.raw.size());
+      ASSERT_OK_AND_ASSIGN(changed.chunks[at], framer.Pack(chunk.kind, chunk.raw));
+      const absl::StatusOr<RankTrace> decoded = Decode(changed);
+      if (decoded.ok()) {
+        ++accepted;
+        EXPECT_THAT(CheckRankColumns(*decoded, kGroupsCount), IsOk());
+      } else {
+        ++refused;
+        EXPECT_THAT(decoded, StatusIs(absl::StatusCode::kDataLoss, ""));
+      }
+    }
+  }
+  EXPECT_GT(refused, 1000);
+  EXPECT_GT(accepted, 100);
+}
+
+TEST(TraceCodecTest, FlippedStoredBytesNeverCrash) {
+  std::mt19937_64 random(99);
+  const Encoded encoded = Encode(RandomRank(17, 200, true, kGroupsCount));
+  for (int round = 0; round < 3000; ++round) {
+    Encoded changed = encoded;
+    std::string& chunk = changed.chunks[random() % changed.chunks.size()];
+    chunk[random() % chunk.size()] ^= static_cast<char>(1u << random() % 8);
+    const absl::StatusOr<RankTrace> decoded = Decode(changed);
+    if (!decoded.ok()) {
+      EXPECT_THAT(decoded, StatusIs(absl::StatusCode::kDataLoss, ""));
+    }
+  }
+}
+
+TEST(TraceCodecTest, AFrameThatUnpacksToMoreThanTheLimitIsRefused) {
+  const std::string zeros(kMaxChunkRawBytes + 1, '\0');
+  std::string frame(ZSTD_compressBound(zeros.size()), '\0');
+  frame.resize(ZSTD_compress(frame.data(), frame.size(), zeros.data(), zeros.size(), 3));
+  RankDecoder decoder({});
+  EXPECT_THAT(decoder.Add(std::string("\x01\x09", 2) + frame),
+              StatusIs(absl::StatusCode::kDataLoss, "claims too much"));
+}
+
+TEST(TraceCodecTest, ManifestsThatClaimMoreThanTheirChunksAreDataLoss) {
+  Encoded encoded = Encode(RandomRank(19, 100, true, kGroupsCount));
+  for (uint32_t nodes_count : {0u, 99u, 101u, UINT32_MAX}) {
+    encoded.header.nodes_count = nodes_count;
+    EXPECT_THAT(Decode(encoded), StatusIs(absl::StatusCode::kDataLoss, "too many")) << nodes_count;
+  }
+  encoded.header.nodes_count = 100;
+  encoded.header.edges_count = UINT32_MAX;
+  EXPECT_THAT(Decode(encoded), StatusIs(absl::StatusCode::kDataLoss, "edges"));
+}
+
+TEST(TraceCodecTest, AGroupBeyondTheGroupTableIsDataLoss) {
+  RankTrace rank = RandomRank(5, 10, false, kGroupsCount);
+  ASSERT_FALSE(rank.comm.empty());
+  rank.comm[0].group = kGroupsCount;
+  EXPECT_THAT(Decode(Encode(rank)),
+              StatusIs(absl::StatusCode::kDataLoss, "comm.group[0]: 3 is not in [0, 3)"));
+}
+
+TEST(RankCheckTest, EachKindOfMisfitIsNamed) {
+  const RankTrace good = RandomRank(23, 50, true, kGroupsCount);
+  ASSERT_THAT(CheckRankColumns(good, kGroupsCount), IsOk());
+  ASSERT_FALSE(good.dep_node.empty());
+  ASSERT_GT(good.gap_node.size(), 1);
+  const auto check = [&](const char* part, void (*spoil)(RankTrace&)) {
+    RankTrace bad = good;
+    spoil(bad);
+    EXPECT_THAT(CheckRankColumns(bad, kGroupsCount),
+                StatusIs(absl::StatusCode::kInvalidArgument, part));
+  };
+  check("type:", [](RankTrace& r) { r.type.pop_back(); });
+  check("type[3]", [](RankTrace& r) { r.type[3] = static_cast<NodeType>(8); });
+  check("queue[0]", [](RankTrace& r) { r.queue[0] = 4; });
+  check("name[49]", [](RankTrace& r) { r.name[49] = r.strings.size(); });
+  check("side[2]", [](RankTrace& r) { r.side[2] = 20; });
+  check("dep_begin: spans", [](RankTrace& r) { r.dep_begin.back() += 1; });
+  check("dep_begin[", [](RankTrace& r) { r.dep_begin[1] = r.dep_begin.back() + 1; });
+  check("dep_begin:", [](RankTrace& r) { r.dep_begin.clear(); });
+  check("dep_node[0]: 50 is not in [0, 50)", [](RankTrace& r) { r.dep_node[0] = 50; });
+  check("dep_kind[0]", [](RankTrace& r) { r.dep_kind[0] = static_cast<EdgeKind>(7); });
+  check("dep_kind:", [](RankTrace& r) { r.dep_kind.pop_back(); });
+  check("gap_node[0]", [](RankTrace& r) { r.gap_node[0] = 50; });
+  check("gap_node[1]", [](RankTrace& r) { r.gap_node[1] = r.gap_node[0]; });
+  check("gap_ns:", [](RankTrace& r) { r.gap_ns.pop_back(); });
+  check("queues.kind[0]", [](RankTrace& r) { r.queues[0].kind = static_cast<Queue::Kind>(2); });
+  check("cold_begin: has", [](RankTrace& r) { r.cold_begin.pop_back(); });
+  check("cold_begin: spans", [](RankTrace& r) { r.cold += "x"; });
+  check("cold_begin: is empty", [](RankTrace& r) { r.cold_begin.clear(); });
+}
+
+}  // namespace
+}  // namespace chakrad
