@@ -222,7 +222,7 @@ class Importer {
           absl::StrCat("rank ", rank, ": claimed by both ", files_[rival].name, " (",
                        FileKindName(kinds_[rival]), ") and ", files_[read.file].name, " (",
                        FileKindName(kinds_[read.file]),
-                       "); leave one out, or give their ranks in a manifest's rank_by_file"));
+                       "); leave one out, or give their ranks under \"files\" in a manifest"));
     }
     std::optional<ReadFile>& place = read.et != nullptr       ? slot.et
                                      : read.kineto != nullptr ? slot.kineto
@@ -254,8 +254,8 @@ class Importer {
       return absl::InvalidArgumentError(absl::StrCat(
           ListFilesWithoutRank(),
           ": the rank is not in the file, nor in a manifest, nor in its name, and ", files_.size(),
-          " files were given; name them like rank0.et.json, or list them in a "
-          "manifest's rank_by_file"));
+          " files were given; name them like rank0.et.json, or list them in "
+          "a manifest under \"files\""));
     }
     for (ReadFile& read : without_rank_) RETURN_IF_ERROR(Place(rank, std::move(read)));
     return absl::OkStatus();

@@ -115,7 +115,7 @@ TEST_F(ImportTest, TwoFilesForOneRankNameBothAndWhatToDo) {
   File("b.json", Kineto(0, 2));
   EXPECT_THAT(Import(), StatusIs(kInvalid, "rank 0: claimed by both a.rank0.json (Kineto"));
   EXPECT_THAT(Import(), StatusIs(kInvalid, "b.json"));
-  EXPECT_THAT(Import(), StatusIs(kInvalid, "rank_by_file"));
+  EXPECT_THAT(Import(), StatusIs(kInvalid, "under \"files\" in a manifest"));
 }
 
 TEST_F(ImportTest, OneExecutionTraceTwiceIsRefused) {

@@ -95,7 +95,7 @@ absl::StatusOr<FileKind> KindOfObject(JsonReader* reader) {
     if (!more) break;
     if (key == "nodes") return FileKind::kPyTorchEt;
     if (key == "traceEvents") return FileKind::kKineto;
-    manifest |= key == "world_size" || key == "process_groups";
+    manifest |= key == "world_size" || key == "world" || key == "process_groups";
     if (keys.size() < 10) keys.push_back(key.substr(0, 40));
     RETURN_IF_ERROR(reader->SkipValue());
   }

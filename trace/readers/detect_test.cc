@@ -33,6 +33,7 @@ TEST(DetectTest, KindsAreToldByContent) {
       {R"({"schemaVersion":1,"deviceProperties":[{}],"traceEvents":[]})", FileKind::kKineto},
       {R"([{"name":"aten::mm","ph":"X","ts":1}])", FileKind::kKineto},
       {R"({"world_size":2})", FileKind::kManifest},
+      {R"({"fabric":"tbf","world":2})", FileKind::kManifest},
       {R"({"x":1,"process_groups":{}})", FileKind::kManifest},
   };
   for (const auto& [text, kind] : cases) {

@@ -149,7 +149,8 @@ bool LooksLikeManifest(absl::string_view json) {
   if (static_cast<int64_t>(json.size()) > kMaxManifestBytes) return false;
   const Json object = Json::parse(json.begin(), json.end(), nullptr, /*allow_exceptions=*/false);
   return object.is_object() &&
-         (object.contains("world_size") || object.contains("process_groups")) &&
+         (object.contains("world_size") || object.contains("world") ||
+          object.contains("process_groups")) &&
          !object.contains("nodes") && !object.contains("traceEvents");
 }
 
@@ -162,9 +163,11 @@ absl::StatusOr<Manifest> ParseManifest(absl::string_view json) {
   if (!object.is_object()) return absl::InvalidArgumentError("manifest: not a JSON object");
   Manifest manifest;
   // The world size first: it bounds the ranks of all the others.
-  if (object.contains("world_size")) {
-    RETURN_IF_ERROR(ReadCount("world_size", object["world_size"], INT32_MAX, &manifest.world_size));
-    if (manifest.world_size == 0) return Wrong("world_size", "0 is not in [1, 2^31)");
+  for (const char* key : {"world_size", "world"}) {  // The first that is there.
+    if (!object.contains(key)) continue;
+    RETURN_IF_ERROR(ReadCount(key, object[key], INT32_MAX, &manifest.world_size));
+    if (manifest.world_size == 0) return Wrong(key, "0 is not in [1, 2^31)");
+    break;
   }
   if (object.contains("ranks")) RETURN_IF_ERROR(CheckRanks(object["ranks"], manifest));
   if (object.contains("files")) RETURN_IF_ERROR(ReadFiles(object["files"], &manifest));

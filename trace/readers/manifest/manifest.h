@@ -30,7 +30,7 @@ struct Manifest {
 };
 
 // Whether a JSON document looks like a manifest rather than a trace: an object
-// with world_size or process_groups, and without nodes or traceEvents.
+// with world_size (or world) or process_groups, and without nodes or traceEvents.
 bool LooksLikeManifest(absl::string_view json);
 
 // INVALID_ARGUMENT names the key and what is wrong with it. Unknown keys are

@@ -45,6 +45,16 @@ TEST(ManifestTest, EveryKeyIsRead) {
   EXPECT_EQ(manifest.collective_rules[1].op, "");
 }
 
+TEST(ManifestTest, WorldIsAnotherNameOfWorldSize) {
+  const std::string text = R"({"fabric":"tbf","world":2})";
+  EXPECT_TRUE(LooksLikeManifest(text));
+  ASSERT_OK_AND_ASSIGN(const Manifest manifest, ParseManifest(text));
+  EXPECT_EQ(manifest.world_size, 2);
+  ASSERT_OK_AND_ASSIGN(const Manifest both, ParseManifest(R"({"world":2,"world_size":4})"));
+  EXPECT_EQ(both.world_size, 4);
+  EXPECT_THAT(ParseManifest(R"({"world":0})"), StatusIs(kInvalid, "world: 0"));
+}
+
 TEST(ManifestTest, BundledManifestsAreRead) {
   ASSERT_OK_AND_ASSIGN(
       const Manifest manifest,

@@ -1,0 +1,103 @@
+// The life of an upload: created, written in pieces, sealed into a trace.
+#ifndef CHAKRAD_SERVER_INGEST_UPLOAD_MANAGER_H_
+#define CHAKRAD_SERVER_INGEST_UPLOAD_MANAGER_H_
+
+#include <cstdint>
+#include <map>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "absl/status/status.h"
+#include "absl/status/statusor.h"
+#include "absl/strings/string_view.h"
+#include "common/clock.h"
+#include "common/mutex.h"
+#include "server/limits.h"
+#include "server/metrics.h"
+#include "storage/trace_store.h"
+#include "storage/upload_store.h"
+
+namespace chakrad {
+
+struct UploadRequest {
+  std::string request_id;
+  std::map<std::string, std::string> labels;
+  std::map<std::string, int32_t> rank_by_file;
+  int32_t world_size = 0;
+};
+
+struct CommittedFile {
+  std::string file;
+  int64_t committed_bytes = 0;
+};
+
+class UploadManager;
+
+// The right to write to one upload; held by one stream at a time. One thread may
+// call Append while another calls Commit.
+class UploadWriter {
+ public:
+  ~UploadWriter();
+  // Takes a piece. One that lies wholly before the file's size is skipped, and
+  // of one that begins before it only the rest is taken. OUT_OF_RANGE when it
+  // begins after it. Limits: RESOURCE_EXHAUSTED.
+  absl::Status Append(absl::string_view file, int64_t offset, absl::string_view data);
+  // Makes what was appended durable; returns the files that were named since
+  // the last Commit, in name order.
+  absl::StatusOr<std::vector<CommittedFile>> Commit();
+
+ private:
+  friend class UploadManager;
+  UploadWriter(UploadManager* manager, UploadRecord record);
+
+  UploadManager* const manager_;
+  const std::string id_;
+  Mutex mutex_;
+  std::map<std::string, int64_t> sizes_ ABSL_GUARDED_BY(mutex_);  // Appended bytes, by file.
+  std::map<std::string, bool> touched_ ABSL_GUARDED_BY(mutex_);   // Since the last Commit.
+  int64_t total_bytes_ ABSL_GUARDED_BY(mutex_) = 0;
+};
+
+// Thread-safe. What it is given must outlive it.
+class UploadManager {
+ public:
+  UploadManager(UploadStore* uploads, TraceStore* traces, Clock* clock, Metrics* metrics,
+                const ServerLimits& limits);
+
+  absl::StatusOr<UploadRecord> Create(const UploadRequest& request);
+  absl::StatusOr<UploadRecord> Query(absl::string_view id);
+  // ABORTED while another stream writes to it or a Seal converts it.
+  absl::StatusOr<std::unique_ptr<UploadWriter>> BeginWrite(absl::string_view id);
+  // Converts the committed files into a trace and stores it; a second call for
+  // the same upload waits for the first and answers the same.
+  absl::StatusOr<TraceInfo> Seal(absl::string_view id);
+
+  // From now on everything new is UNAVAILABLE.
+  void StartDraining();
+
+ private:
+  friend class UploadWriter;
+  enum class Use { kWriting, kSealing };
+
+  absl::Status CheckNotDraining() ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
+  absl::StatusOr<TraceInfo> SealExclusively(absl::string_view id);
+  void EndUse(const std::string& id);
+
+  UploadStore* const uploads_;
+  TraceStore* const traces_;
+  Clock* const clock_;
+  Metrics* const metrics_;
+  const ServerLimits limits_;
+
+  Mutex mutex_;
+  CondVar changed_;
+  bool draining_ ABSL_GUARDED_BY(mutex_) = false;
+  std::map<std::string, Use> in_use_ ABSL_GUARDED_BY(mutex_);  // By upload id.
+  int64_t seals_running_ ABSL_GUARDED_BY(mutex_) = 0;
+  int64_t open_uploads_ ABSL_GUARDED_BY(mutex_) = -1;  // -1: not counted yet.
+};
+
+}  // namespace chakrad
+
+#endif  // CHAKRAD_SERVER_INGEST_UPLOAD_MANAGER_H_

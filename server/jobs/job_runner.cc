@@ -1,0 +1,92 @@
+#include "server/jobs/job_runner.h"
+
+#include <utility>
+#include <vector>
+
+#include "absl/strings/str_cat.h"
+#include "common/status.h"
+#include "server/jobs/timeline_codec.h"
+#include "server/limits.h"
+#include "sim/system/astra_system_reader.h"
+
+namespace chakrad {
+namespace {
+
+// Sorts the intervals of a run by rank, and stores them in chunks.
+class RunObserver : public SimObserver {
+ public:
+  RunObserver(const std::string& job_id, const Trace* trace, bool keep_timeline, JobStore* jobs,
+              const JobHooks* hooks)
+      : job_id_(job_id),
+        keep_timeline_(keep_timeline),
+        jobs_(jobs),
+        hooks_(hooks),
+        encoder_(trace),
+        by_rank_(static_cast<size_t>(trace->world_size)) {}
+
+  void OnInterval(const TimelineInterval& interval) override {
+    by_rank_[static_cast<size_t>(interval.rank)].push_back(interval);
+    if (!keep_timeline_) return;
+    pending_.push_back(interval);
+    if (pending_.size() >= kTimelineChunkIntervals) Flush();
+  }
+  void OnProgress(const SimProgress& progress) override { hooks_->progress(progress); }
+  bool Cancelled() override { return !status_.ok() || hooks_->stop(); }
+
+  // Stores what is left; the first error of any store call.
+  absl::Status Finish() {
+    if (!pending_.empty()) Flush();
+    return status_;
+  }
+  const absl::Status& status() const { return status_; }
+  const std::vector<TimelineInterval>& IntervalsOf(int32_t rank) const {
+    return by_rank_[static_cast<size_t>(rank)];
+  }
+
+ private:
+  void Flush() {
+    const std::string bytes = encoder_.Encode(pending_);
+    pending_.clear();
+    if (!status_.ok()) return;
+    status_ = jobs_->PutTimelineChunk(job_id_, chunks_count_, bytes);
+    if (status_.ok()) hooks_->timeline(++chunks_count_);
+  }
+
+  const std::string job_id_;
+  const bool keep_timeline_;
+  JobStore* const jobs_;
+  const JobHooks* const hooks_;
+  TimelineEncoder encoder_;
+  std::vector<std::vector<TimelineInterval>> by_rank_;
+  std::vector<TimelineInterval> pending_;
+  int64_t chunks_count_ = 0;
+  absl::Status status_;
+};
+
+}  // namespace
+
+absl::StatusOr<SimulationOutcome> RunSimulation(const std::string& job_id,
+                                                const SimulationSpec& spec, TraceStore* traces,
+                                                JobStore* jobs, const JobHooks& hooks) {
+  ASSIGN_OR_RETURN(const SystemDescription system,
+                   ParseAstraSystem(spec.network_yaml, spec.system_json));
+  ASSIGN_OR_RETURN(const Trace trace, traces->Load(spec.trace_id, TraceLoadOptions{}));
+  RETURN_IF_ERROR(jobs->DropTimeline(job_id));
+  RunObserver observer(job_id, &trace, spec.keep_timeline, jobs, &hooks);
+  SimOptions options;
+  options.replicate_missing_ranks = spec.replicate_missing_ranks;
+  absl::StatusOr<SimResult> result = Simulate(trace, system, options, &observer);
+  if (!observer.status().ok()) return observer.status();  // Why it was cancelled.
+  if (!result.ok()) return result.status();
+  RETURN_IF_ERROR(observer.Finish());
+  SimulationOutcome outcome;
+  outcome.result = *std::move(result);
+  for (const RankEnd& rank : outcome.result.ranks) {
+    ASSIGN_OR_RETURN(RankBreakdown breakdown,
+                     ComputeRankBreakdown(rank.rank, rank.end_ps, observer.IntervalsOf(rank.rank)));
+    outcome.ranks.push_back(breakdown);
+  }
+  return outcome;
+}
+
+}  // namespace chakrad

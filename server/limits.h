@@ -1,0 +1,52 @@
+// Every bound of the daemon: number, unit, reason. Those that a site may want to
+// change are fields of ServerLimits and flags; the others are constants.
+#ifndef CHAKRAD_SERVER_LIMITS_H_
+#define CHAKRAD_SERVER_LIMITS_H_
+
+#include <cstddef>
+#include <cstdint>
+
+namespace chakrad {
+
+struct ServerLimits {
+  // Bytes of all files of one upload: a full disk must come from many uploads,
+  // not from one mistake.
+  int64_t upload_bytes = int64_t{64} << 30;
+  // Files of one upload: ranks of the largest jobs, twice (ET and Kineto).
+  int64_t upload_files = 262'144;
+  // Open uploads at once: each holds disk space.
+  int64_t open_uploads = 1'000;
+  // Jobs that wait for a worker. Beyond it CreateJob answers
+  // RESOURCE_EXHAUSTED at once rather than promise work it cannot do soon.
+  int64_t pending_jobs = 1'000;
+  // Seconds that a drain gives running jobs before they are put back.
+  int64_t drain_seconds = 20;
+  // Traces that are converted at once: each holds its columns in memory.
+  int64_t concurrent_seals = 2;
+};
+
+// A piece of a stream, either way. Far below gRPC's default 4 MiB message limit,
+// large enough that the cost a message does not count.
+inline constexpr size_t kPieceBytes = size_t{1} << 20;
+// The largest request that is read: a piece and its framing.
+inline constexpr int kMaxRequestBytes = 2 << 20;
+// Request ids and labels: an index and a log line carry them. (The length of a
+// file's name is the store's limit: kMaxFileNameBytes.)
+inline constexpr size_t kMaxRequestIdChars = 128;
+inline constexpr size_t kMaxLabels = 64;
+inline constexpr size_t kMaxLabelKeyBytes = 64;
+inline constexpr size_t kMaxLabelValueBytes = 1'024;
+// A filter expression; parsing is linear, evaluation is terms x traces.
+inline constexpr size_t kMaxFilterBytes = 4'096;
+inline constexpr int kDefaultPageSize = 50;
+inline constexpr int kMaxPageSize = 1'000;
+// A network or system description; real ones have a few kilobytes.
+inline constexpr size_t kMaxSystemBytes = 1 << 20;
+// Intervals of a timeline that are stored and sent together: about 60 KiB.
+inline constexpr size_t kTimelineChunkIntervals = 4'096;
+// Progress events a job and second, at most: a watcher is a person or a bar.
+inline constexpr int kProgressPeriodMs = 100;
+
+}  // namespace chakrad
+
+#endif  // CHAKRAD_SERVER_LIMITS_H_

@@ -1,0 +1,46 @@
+// The daemon's own metrics, in Prometheus's terms: base units, bounded labels,
+// never an id of a trace or a job.
+#ifndef CHAKRAD_SERVER_METRICS_H_
+#define CHAKRAD_SERVER_METRICS_H_
+
+#include <cstdint>
+#include <memory>
+#include <string>
+
+#include "absl/strings/string_view.h"
+#include "trace/model/ledger.h"
+
+namespace chakrad {
+
+// Thread-safe.
+class Metrics {
+ public:
+  Metrics();
+  ~Metrics();
+
+  // chakrad_rpc_duration_seconds{method,code}
+  void ObserveRpc(absl::string_view method, absl::string_view code, double seconds);
+  // chakrad_ingest_bytes_total
+  void AddIngestBytes(int64_t bytes);
+  // chakrad_ingest_records_total{outcome}, chakrad_ingest_rejected_records_total{rule}
+  void AddLedger(const Ledger& ledger);
+  // chakrad_traces_sealed_total{outcome="ok"|"refused"}
+  void AddSeal(bool ok);
+  // chakrad_jobs_pending, chakrad_jobs_running
+  void SetJobs(int64_t pending, int64_t running);
+  // chakrad_job_duration_seconds{state}
+  void ObserveJob(absl::string_view state, double seconds);
+  // chakrad_store_bytes
+  void SetStoreBytes(int64_t bytes);
+
+  // Everything in Prometheus's text format.
+  std::string Text() const;
+
+ private:
+  struct Families;
+  std::unique_ptr<Families> families_;
+};
+
+}  // namespace chakrad
+
+#endif  // CHAKRAD_SERVER_METRICS_H_

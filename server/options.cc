@@ -1,0 +1,71 @@
+#include "server/options.h"
+
+#include <CLI/CLI.hpp>
+#include <map>
+
+#include "absl/strings/str_cat.h"
+#include "server/version.h"
+
+namespace chakrad {
+namespace {
+
+void AddLimits(CLI::App* app, ServerLimits* limits) {
+  const auto add = [app](const char* flag, int64_t* value, const char* help, int64_t highest) {
+    app->add_option(flag, *value, help)
+        ->check(CLI::Range(int64_t{1}, highest))
+        ->capture_default_str()
+        ->group("Limits");
+  };
+  constexpr int64_t kAny = int64_t{1} << 50;
+  add("--max_upload_bytes", &limits->upload_bytes, "Bytes of all files of one upload", kAny);
+  add("--max_upload_files", &limits->upload_files, "Files of one upload", 10'000'000);
+  add("--max_open_uploads", &limits->open_uploads, "Uploads that are not sealed yet", kAny);
+  add("--max_pending_jobs", &limits->pending_jobs, "Jobs that wait for a worker", kAny);
+  add("--drain_seconds", &limits->drain_seconds,
+      "Seconds that running jobs get on SIGTERM before they are put back as pending", 86'400);
+  add("--concurrent_seals", &limits->concurrent_seals, "Traces converted at once", 1'024);
+}
+
+}  // namespace
+
+absl::StatusOr<ParsedCommandLine> ParseCommandLine(int argc, const char* const* argv) {
+  ParsedCommandLine parsed;
+  ServerOptions& options = parsed.options;
+  CLI::App app{
+      "chakrad: takes execution traces of distributed jobs, simulates them, and tells "
+      "how much communication is exposed.",
+      "chakrad"};
+  app.option_defaults()->take_last();  // A wrapper script's flag can be overridden.
+  app.set_version_flag("--version", std::string(kVersion));
+  app.set_config("--config", "", "File with the same settings, one `name = value` a line");
+  app.allow_config_extras(CLI::config_extras_mode::error);
+  app.add_option("--data_dir", options.data_dir, "Folder for everything durable; made if missing")
+      ->required();
+  app.add_option("--listen", options.listen, "host:port for gRPC; port 0 picks a free one")
+      ->capture_default_str();
+  app.add_option("--http_listen", options.http_listen,
+                 "host:port for /metrics and /healthz; port 0 picks a free one")
+      ->capture_default_str();
+  app.add_option("--workers", options.workers, "Simulations that run at once")
+      ->check(CLI::Range(1, 256))
+      ->capture_default_str();
+  const std::map<std::string, LogLevel> levels{{"debug", LogLevel::kDebug},
+                                               {"info", LogLevel::kInfo},
+                                               {"warning", LogLevel::kWarning},
+                                               {"error", LogLevel::kError}};
+  app.add_option("--log_level", options.log_level, "debug, info, warning or error")
+      ->transform(CLI::CheckedTransformer(levels))
+      ->default_str("info");
+  AddLimits(&app, &options.limits);
+  try {
+    app.parse(argc, argv);
+  } catch (const CLI::Success& asked) {  // --help, --version
+    parsed.exit = true;
+    parsed.text = asked.get_name() == "CallForHelp" ? app.help() : absl::StrCat(kVersion, "\n");
+  } catch (const CLI::ParseError& error) {
+    return absl::InvalidArgumentError(error.what());
+  }
+  return parsed;
+}
+
+}  // namespace chakrad

@@ -1,0 +1,33 @@
+// The daemon's settings: flags, and the same names in a configuration file.
+#ifndef CHAKRAD_SERVER_OPTIONS_H_
+#define CHAKRAD_SERVER_OPTIONS_H_
+
+#include <string>
+
+#include "absl/status/statusor.h"
+#include "server/limits.h"
+#include "server/log.h"
+
+namespace chakrad {
+
+struct ServerOptions {
+  std::string data_dir;                        // Where everything durable lies.
+  std::string listen = "127.0.0.1:50051";      // gRPC; port 0 picks a free one.
+  std::string http_listen = "127.0.0.1:9151";  // /metrics, /healthz; port 0 likewise.
+  int workers = 1;                             // Simulations at once.
+  LogLevel log_level = LogLevel::kInfo;
+  ServerLimits limits;
+};
+
+struct ParsedCommandLine {
+  ServerOptions options;
+  bool exit = false;  // --help or --version was asked and answered in `text`.
+  std::string text;
+};
+
+// INVALID_ARGUMENT names the flag or the key and the line of the file.
+absl::StatusOr<ParsedCommandLine> ParseCommandLine(int argc, const char* const* argv);
+
+}  // namespace chakrad
+
+#endif  // CHAKRAD_SERVER_OPTIONS_H_

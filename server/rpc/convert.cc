@@ -1,0 +1,163 @@
+#include "server/rpc/convert.h"
+
+#include "absl/strings/str_cat.h"
+
+namespace chakrad {
+namespace {
+
+void SetTimestamp(int64_t unix_ns, google::protobuf::Timestamp* timestamp) {
+  timestamp->set_seconds(unix_ns / 1'000'000'000);
+  timestamp->set_nanos(static_cast<int32_t>(unix_ns % 1'000'000'000));
+}
+
+void SetRank(const RankSummary& summary, v1::RankSummary* rank) {
+  rank->set_rank(summary.rank);
+  rank->set_schema(summary.schema);
+  rank->set_nodes_count(summary.nodes_count);
+  rank->set_host_nodes_count(summary.host_nodes_count);
+  rank->set_device_nodes_count(summary.device_nodes_count);
+  rank->set_span_ns(summary.span_ns);
+  for (const auto& [type, count] : summary.nodes_count_by_type) {
+    (*rank->mutable_nodes_count_by_type())[type] = count;
+  }
+  for (const auto& [kind, count] : summary.edges_count_by_kind) {
+    (*rank->mutable_edges_count_by_kind())[kind] = count;
+  }
+  for (const auto& [type, count] : summary.comm_by_type) {
+    v1::CommCount& comm = (*rank->mutable_comm_by_type())[type];
+    comm.set_count(count.count);
+    comm.set_bytes(count.bytes);
+  }
+}
+
+void SetLedger(const Ledger& ledger, v1::FileLedger* file) {
+  file->set_file(ledger.file);
+  file->set_records_count(ledger.input_records);
+  file->set_kept_count(ledger.kept);
+  file->set_merged_count(ledger.merged);
+  file->set_rejected_count(ledger.rejected);
+  for (const auto& [rule, count] : ledger.merged_by_rule) {
+    (*file->mutable_merged_by_rule())[rule] = count;
+  }
+  for (const auto& [rule, count] : ledger.rejected_by_rule) {
+    (*file->mutable_rejected_by_rule())[rule] = count;
+  }
+  for (const Rejection& rejection : ledger.rejections) {
+    v1::Rejection* out = file->add_rejections();
+    out->set_rule(rejection.rule);
+    out->set_record(rejection.record);
+    out->set_byte_offset(rejection.byte_offset);
+    out->set_reason(rejection.reason);
+  }
+  for (const std::string& notice : ledger.notices) file->add_notices(notice);
+}
+
+// Halves `list` until `message` fits; returns how many entries went.
+template <typename List, typename Message>
+int CutUntilItFits(List* list, const Message& message) {
+  const int before = list->size();
+  while (list->size() > 0 && message.ByteSizeLong() > kMaxAnswerBytes) {
+    list->DeleteSubrange(list->size() / 2, list->size() - list->size() / 2);
+  }
+  return before - list->size();
+}
+
+v1::Job::State ToState(JobRecord::State state) {
+  switch (state) {
+    case JobRecord::State::kPending:
+      return v1::Job::PENDING;
+    case JobRecord::State::kRunning:
+      return v1::Job::RUNNING;
+    case JobRecord::State::kSucceeded:
+      return v1::Job::SUCCEEDED;
+    case JobRecord::State::kFailed:
+      return v1::Job::FAILED;
+    case JobRecord::State::kCancelled:
+      return v1::Job::CANCELLED;
+  }
+  return v1::Job::STATE_UNSPECIFIED;
+}
+
+}  // namespace
+
+void ToSummaryProto(const TraceInfo& info, v1::Trace* trace) {
+  trace->set_name(absl::StrCat("traces/", info.id));
+  for (const auto& [key, value] : info.labels) (*trace->mutable_labels())[key] = value;
+  SetTimestamp(info.create_unix_ns, trace->mutable_create_time());
+  trace->set_world_size(info.world_size);
+  trace->set_stored_bytes(info.stored_bytes);
+  trace->set_ranks_count(static_cast<int64_t>(info.ranks.size()));
+  int64_t nodes_count = 0;
+  for (const RankSummary& summary : info.ranks) nodes_count += summary.nodes_count;
+  trace->set_nodes_count(nodes_count);
+}
+
+void ToProto(const TraceInfo& info, v1::Trace* trace) {
+  ToSummaryProto(info, trace);
+  for (const RankSummary& summary : info.ranks) SetRank(summary, trace->add_ranks());
+  for (const ProcessGroup& group : info.groups) {
+    v1::ProcessGroup* out = trace->add_process_groups();
+    out->set_group(group.name);
+    out->set_description(group.description);
+    for (const int32_t rank : group.ranks) out->add_ranks(rank);
+  }
+  for (const Ledger& ledger : info.ledgers) SetLedger(ledger, trace->add_files());
+  for (const std::string& notice : info.notices) trace->add_notices(notice);
+}
+
+void FitIntoAnswer(v1::Trace* trace) {
+  if (trace->ByteSizeLong() <= kMaxAnswerBytes) return;
+  // Listed rejections first: their counts by rule stay.
+  for (v1::FileLedger& file : *trace->mutable_files()) file.clear_rejections();
+  const int files = CutUntilItFits(trace->mutable_files(), *trace);
+  const int groups = CutUntilItFits(trace->mutable_process_groups(), *trace);
+  const int ranks = CutUntilItFits(trace->mutable_ranks(), *trace);
+  const int notices = CutUntilItFits(trace->mutable_notices(), *trace);
+  trace->add_notices(absl::StrCat("this answer leaves out, for its size: listed rejections, ",
+                                  files, " files, ", groups, " process groups, ", ranks, " ranks, ",
+                                  notices, " notices"));
+}
+
+void FitIntoAnswer(v1::Job* job) {
+  if (job->ByteSizeLong() <= kMaxAnswerBytes) return;
+  const int ranks = CutUntilItFits(job->mutable_result()->mutable_ranks(), *job);
+  job->mutable_result()->add_notices(
+      absl::StrCat("this answer leaves out the last ", ranks, " ranks, for its size"));
+}
+
+void ToProto(const UploadRecord& record, v1::Upload* upload) {
+  upload->set_name(absl::StrCat("uploads/", record.id));
+  upload->set_state(record.state == UploadRecord::State::kSealed ? v1::Upload::SEALED
+                                                                 : v1::Upload::OPEN);
+  for (const auto& [key, value] : record.labels) (*upload->mutable_labels())[key] = value;
+  for (const auto& [name, bytes] : record.committed_bytes) {
+    v1::UploadFile* file = upload->add_files();
+    file->set_file(name);
+    file->set_committed_bytes(bytes);
+  }
+  if (!record.trace_id.empty()) upload->set_trace(absl::StrCat("traces/", record.trace_id));
+  SetTimestamp(record.create_unix_ns, upload->mutable_create_time());
+}
+
+void ToProto(const JobView& view, v1::Job* job) {
+  const JobRecord& record = view.record;
+  job->set_name(absl::StrCat("jobs/", record.id));
+  job->set_state(ToState(record.state));
+  if (!job->mutable_spec()->ParseFromString(record.spec) || record.spec.empty()) {
+    job->mutable_spec()->Clear();
+    job->mutable_spec()->set_trace(absl::StrCat("traces/", record.trace_id));
+  }
+  SetTimestamp(record.create_unix_ns, job->mutable_create_time());
+  if (record.start_unix_ns != 0) SetTimestamp(record.start_unix_ns, job->mutable_start_time());
+  if (record.end_unix_ns != 0) SetTimestamp(record.end_unix_ns, job->mutable_end_time());
+  job->mutable_progress()->set_nodes_done(view.progress.nodes_done);
+  job->mutable_progress()->set_nodes_count(view.progress.nodes_count);
+  job->mutable_progress()->set_simulated_ps(view.progress.now_ps);
+  job->mutable_progress()->set_events_count(view.progress.events_count);
+  job->set_error(record.error);
+  if (!record.result.empty() && !job->mutable_result()->ParseFromString(record.result)) {
+    job->clear_result();
+  }
+}
+
+}  // namespace chakrad

@@ -1,0 +1,81 @@
+#include "server/rpc/convert.h"
+
+#include <gtest/gtest.h>
+
+namespace chakrad {
+namespace {
+
+TraceInfo TraceOf(int ranks_count) {
+  TraceInfo info;
+  info.id = "t-1";
+  info.world_size = ranks_count;
+  info.create_unix_ns = 1'700'000'000'123'456'789;
+  for (int rank = 0; rank < ranks_count; ++rank) {
+    RankSummary summary;
+    summary.rank = rank;
+    summary.nodes_count = 10;
+    summary.comm_by_type["ALL_REDUCE"] = {2, 4096};
+    info.ranks.push_back(summary);
+  }
+  return info;
+}
+
+TEST(ConvertTest, ATraceKeepsItsCountsAndItsTime) {
+  v1::Trace trace;
+  ToProto(TraceOf(2), &trace);
+  EXPECT_EQ(trace.name(), "traces/t-1");
+  EXPECT_EQ(trace.create_time().seconds(), 1'700'000'000);
+  EXPECT_EQ(trace.create_time().nanos(), 123'456'789);
+  EXPECT_EQ(trace.ranks_count(), 2);
+  EXPECT_EQ(trace.nodes_count(), 20);
+  ASSERT_EQ(trace.ranks_size(), 2);
+  EXPECT_EQ(trace.ranks(1).comm_by_type().at("ALL_REDUCE").bytes(), 4096);
+}
+
+TEST(ConvertTest, AListLeavesRanksOut) {
+  v1::Trace trace;
+  ToSummaryProto(TraceOf(2), &trace);
+  EXPECT_EQ(trace.ranks_size(), 0);
+  EXPECT_EQ(trace.ranks_count(), 2);
+}
+
+TEST(ConvertTest, AnAnswerBeyondTheClientsLimitIsCutAndSaysSo) {
+  v1::Trace trace;
+  ToProto(TraceOf(200'000), &trace);
+  ASSERT_GT(trace.ByteSizeLong(), kMaxAnswerBytes);
+  FitIntoAnswer(&trace);
+  EXPECT_LT(trace.ByteSizeLong(), kMaxAnswerBytes + 1000);
+  EXPECT_GT(trace.ranks_size(), 10'000);
+  EXPECT_EQ(trace.ranks(0).rank(), 0);
+  ASSERT_EQ(trace.notices_size(), 1);
+  EXPECT_NE(trace.notices(0).find(std::to_string(200'000 - trace.ranks_size()) + " ranks"),
+            std::string::npos)
+      << trace.notices(0);
+}
+
+TEST(ConvertTest, ASmallAnswerIsLeftAlone) {
+  v1::Trace trace;
+  ToProto(TraceOf(2), &trace);
+  FitIntoAnswer(&trace);
+  EXPECT_EQ(trace.ranks_size(), 2);
+  EXPECT_EQ(trace.notices_size(), 0);
+}
+
+TEST(ConvertTest, AJobWithoutResultHasNone) {
+  JobView view;
+  view.record.id = "j-1";
+  view.record.trace_id = "t-1";
+  view.record.state = JobRecord::State::kRunning;
+  view.progress.nodes_done = 5;
+  v1::Job job;
+  ToProto(view, &job);
+  EXPECT_EQ(job.name(), "jobs/j-1");
+  EXPECT_EQ(job.state(), v1::Job::RUNNING);
+  EXPECT_EQ(job.spec().trace(), "traces/t-1");
+  EXPECT_EQ(job.progress().nodes_done(), 5);
+  EXPECT_FALSE(job.has_result());
+  EXPECT_FALSE(job.has_end_time());
+}
+
+}  // namespace
+}  // namespace chakrad

@@ -1,0 +1,147 @@
+#include "server/rpc/trace_service.h"
+
+#include <string>
+#include <utility>
+
+#include "absl/strings/str_cat.h"
+#include "chakrad/v1/trace.grpc.pb.h"
+#include "common/status.h"
+#include "server/ids.h"
+#include "server/limits.h"
+#include "server/rpc/convert.h"
+#include "server/rpc/page_size.h"
+#include "server/rpc/serve.h"
+#include "server/rpc/trace_filter.h"
+#include "trace/writers/chakra_et_writer.h"
+
+namespace chakrad {
+namespace {
+
+using ExportStream = grpc::ServerWriter<v1::ExportTraceResponse>;
+
+absl::Status ListTraces(TraceStore* traces, const v1::ListTracesRequest& request,
+                        v1::ListTracesResponse* response) {
+  TraceListOptions options;
+  ASSIGN_OR_RETURN(options.page_size, CheckPageSize(request.page_size()));
+  options.page_token = request.page_token();
+  ASSIGN_OR_RETURN(options.matches, ParseTraceFilter(request.filter()));
+  for (;; options.page_size /= 2) {
+    ASSIGN_OR_RETURN(const TracePage page, traces->List(options));
+    response->Clear();
+    for (const TraceInfo& info : page.traces) ToSummaryProto(info, response->add_traces());
+    response->set_next_page_token(page.next_page_token);
+    if (options.page_size == 1 || response->ByteSizeLong() <= kMaxAnswerBytes) break;
+  }
+  return absl::OkStatus();
+}
+
+absl::Status GetTrace(TraceStore* traces, const v1::GetTraceRequest& request, v1::Trace* response) {
+  ASSIGN_OR_RETURN(const std::string id, IdFromName(request.name(), "traces", "name"));
+  ASSIGN_OR_RETURN(const TraceInfo info, traces->GetInfo(id));
+  ToProto(info, response);
+  FitIntoAnswer(response);
+  return absl::OkStatus();
+}
+
+absl::Status DeleteTrace(TraceStore* traces, JobManager* jobs,
+                         const v1::DeleteTraceRequest& request) {
+  ASSIGN_OR_RETURN(const std::string id, IdFromName(request.name(), "traces", "name"));
+  if (jobs->UsesTrace(id)) {
+    return absl::FailedPreconditionError(
+        absl::StrCat("trace ", id, " is read by an unfinished job; cancel it first"));
+  }
+  return traces->Delete(id);
+}
+
+// Sends one file in pieces of at most kPieceBytes.
+class FileSender {
+ public:
+  FileSender(std::string file, ExportStream* stream) : stream_(stream) {
+    response_.set_file(std::move(file));
+  }
+  absl::Status Add(absl::string_view bytes) {
+    while (!bytes.empty()) {
+      const size_t room = kPieceBytes - response_.data().size();
+      const absl::string_view part = bytes.substr(0, room);
+      response_.mutable_data()->append(part.data(), part.size());
+      bytes.remove_prefix(part.size());
+      if (response_.data().size() == kPieceBytes) RETURN_IF_ERROR(Send());
+    }
+    return absl::OkStatus();
+  }
+  absl::Status Send() {
+    const bool sent = stream_->Write(response_);
+    response_.clear_data();
+    return sent ? absl::OkStatus() : absl::CancelledError("the reader went away");
+  }
+
+ private:
+  ExportStream* const stream_;
+  v1::ExportTraceResponse response_;
+};
+
+absl::Status ExportTrace(TraceStore* traces, const v1::ExportTraceRequest& request,
+                         ExportStream* stream) {
+  ASSIGN_OR_RETURN(const std::string id, IdFromName(request.name(), "traces", "name"));
+  if (request.format() != v1::ExportTraceRequest::FORMAT_UNSPECIFIED &&
+      request.format() != v1::ExportTraceRequest::CHAKRA_ET) {
+    return absl::InvalidArgumentError(absl::StrCat("format: ", request.format(), " is unknown"));
+  }
+  ASSIGN_OR_RETURN(const TraceInfo info, traces->GetInfo(id));
+  std::vector<int32_t> ranks(request.ranks().begin(), request.ranks().end());
+  if (ranks.empty()) {
+    for (const RankSummary& rank : info.ranks) ranks.push_back(rank.rank);
+  }
+  for (const int32_t rank : ranks) {  // One at a time: memory follows the largest rank.
+    TraceLoadOptions options;
+    options.cold = true;
+    options.ranks = {rank};
+    ASSIGN_OR_RETURN(const Trace trace, traces->Load(id, options));
+    FileSender sender(absl::StrCat("rank", rank, ".et"), stream);
+    RETURN_IF_ERROR(WriteChakraEt(
+        trace, rank, [&sender](absl::string_view bytes) { return sender.Add(bytes); }));
+    RETURN_IF_ERROR(sender.Send());
+  }
+  return absl::OkStatus();
+}
+
+class TraceService : public v1::TraceService::Service {
+ public:
+  TraceService(TraceStore* traces, JobManager* jobs, Metrics* metrics)
+      : traces_(traces), jobs_(jobs), metrics_(metrics) {}
+
+  grpc::Status ListTraces(grpc::ServerContext*, const v1::ListTracesRequest* request,
+                          v1::ListTracesResponse* response) override {
+    return Serve(metrics_, "ListTraces",
+                 [&] { return chakrad::ListTraces(traces_, *request, response); });
+  }
+  grpc::Status GetTrace(grpc::ServerContext*, const v1::GetTraceRequest* request,
+                        v1::Trace* response) override {
+    return Serve(metrics_, "GetTrace",
+                 [&] { return chakrad::GetTrace(traces_, *request, response); });
+  }
+  grpc::Status DeleteTrace(grpc::ServerContext*, const v1::DeleteTraceRequest* request,
+                           google::protobuf::Empty*) override {
+    return Serve(metrics_, "DeleteTrace",
+                 [&] { return chakrad::DeleteTrace(traces_, jobs_, *request); });
+  }
+  grpc::Status ExportTrace(grpc::ServerContext*, const v1::ExportTraceRequest* request,
+                           ExportStream* stream) override {
+    return Serve(metrics_, "ExportTrace",
+                 [&] { return chakrad::ExportTrace(traces_, *request, stream); });
+  }
+
+ private:
+  TraceStore* const traces_;
+  JobManager* const jobs_;
+  Metrics* const metrics_;
+};
+
+}  // namespace
+
+std::unique_ptr<grpc::Service> NewTraceService(TraceStore* traces, JobManager* jobs,
+                                               Metrics* metrics) {
+  return std::make_unique<TraceService>(traces, jobs, metrics);
+}
+
+}  // namespace chakrad

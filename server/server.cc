@@ -1,0 +1,150 @@
+#include "server/server.h"
+
+#include <grpcpp/ext/proto_server_reflection_plugin.h>
+#include <grpcpp/grpcpp.h>
+#include <grpcpp/health_check_service_interface.h>
+#include <grpcpp/impl/codegen/service_type.h>
+
+#include <atomic>
+#include <chrono>
+#include <utility>
+
+#include "absl/strings/str_cat.h"
+#include "common/clock.h"
+#include "common/status.h"
+#include "server/http_server.h"
+#include "server/ingest/upload_manager.h"
+#include "server/jobs/job_manager.h"
+#include "server/log.h"
+#include "server/metrics.h"
+#include "server/rpc/ingest_service.h"
+#include "server/rpc/job_service.h"
+#include "server/rpc/trace_service.h"
+#include "storage/open.h"
+
+namespace chakrad {
+namespace {
+
+class RealServer : public ChakradServer {
+ public:
+  RealServer(Stores stores, const ServerOptions& options)
+      : options_(options),
+        stores_(std::move(stores)),
+        uploads_(stores_.uploads.get(), stores_.traces.get(), RealClock(), &metrics_,
+                 options.limits),
+        jobs_(stores_.jobs.get(), stores_.traces.get(), RealClock(), &metrics_, options.workers,
+              options.limits) {}
+
+  ~RealServer() override {
+    if (grpc_ != nullptr && !drained_) {
+      options_.limits.drain_seconds = 0;
+      Drain();
+    }
+  }
+
+  absl::Status Start() {
+    ASSIGN_OR_RETURN(const int64_t swept, stores_.traces->SweepOrphans());
+    RETURN_IF_ERROR(stores_.uploads->Recover());
+    RETURN_IF_ERROR(jobs_.Start());
+    ASSIGN_OR_RETURN(http_, StartHttpServer(options_.http_listen, Pages()));
+    RETURN_IF_ERROR(StartGrpc());
+    Log(LogLevel::kInfo, "serving",
+        {{"grpc_port", absl::StrCat(grpc_port_)},
+         {"http_port", absl::StrCat(http_->port())},
+         {"data_dir", options_.data_dir.empty() ? "-" : options_.data_dir},
+         {"workers", absl::StrCat(options_.workers)},
+         {"orphan_chunks_swept", absl::StrCat(swept)}});
+    return absl::OkStatus();
+  }
+
+  int grpc_port() const override { return grpc_port_; }
+  int http_port() const override { return http_->port(); }
+
+  void Drain() override {
+    drained_ = true;
+    healthy_ = false;
+    Log(LogLevel::kInfo, "draining", {{"seconds", absl::StrCat(options_.limits.drain_seconds)}});
+    grpc_->GetHealthCheckService()->SetServingStatus(false);
+    uploads_.StartDraining();
+    jobs_.Drain(std::chrono::seconds(options_.limits.drain_seconds));
+    // Watchers have ended by now; a stuck upload stream is cut.
+    grpc_->Shutdown(std::chrono::system_clock::now() + std::chrono::seconds(2));
+    grpc_->Wait();
+    Log(LogLevel::kInfo, "stopped", {});
+  }
+
+ private:
+  std::map<std::string, HttpHandler> Pages() {
+    std::map<std::string, HttpHandler> pages;
+    pages["/metrics"] = [this] {
+      const absl::StatusOr<int64_t> bytes = stores_.traces->TotalBytes();
+      if (bytes.ok()) metrics_.SetStoreBytes(*bytes);
+      return HttpResponse{.status = 200,
+                          .content_type = "text/plain; version=0.0.4; charset=utf-8",
+                          .body = metrics_.Text()};
+    };
+    pages["/healthz"] = [this] {
+      return healthy_ ? HttpResponse{.body = "ok\n"}
+                      : HttpResponse{.status = 503, .body = "draining\n"};
+    };
+    return pages;
+  }
+
+  absl::Status StartGrpc() {
+    grpc::EnableDefaultHealthCheckService(true);
+    grpc::reflection::InitProtoReflectionServerBuilderPlugin();
+    services_.push_back(NewIngestService(&uploads_, &metrics_));
+    services_.push_back(NewTraceService(stores_.traces.get(), &jobs_, &metrics_));
+    services_.push_back(NewJobService(&jobs_, stores_.jobs.get(), &metrics_));
+    grpc::ServerBuilder builder;
+    // A second daemon on the port must fail, not share it.
+    builder.AddChannelArgument(GRPC_ARG_ALLOW_REUSEPORT, 0);
+    // docs/operating.md tells clients the matching settings.
+    builder.AddChannelArgument(GRPC_ARG_KEEPALIVE_TIME_MS, 60'000);
+    builder.AddChannelArgument(GRPC_ARG_KEEPALIVE_TIMEOUT_MS, 20'000);
+    builder.AddChannelArgument(GRPC_ARG_HTTP2_MIN_RECV_PING_INTERVAL_WITHOUT_DATA_MS, 10'000);
+    builder.AddChannelArgument(GRPC_ARG_KEEPALIVE_PERMIT_WITHOUT_CALLS, 1);
+    builder.SetMaxReceiveMessageSize(kMaxRequestBytes);
+    builder.AddListeningPort(options_.listen, grpc::InsecureServerCredentials(), &grpc_port_);
+    for (const auto& service : services_) builder.RegisterService(service.get());
+    grpc_ = builder.BuildAndStart();
+    if (grpc_ == nullptr || grpc_port_ == 0) {
+      grpc_ = nullptr;
+      return absl::UnavailableError(
+          absl::StrCat("listen: cannot listen on ", options_.listen,
+                       ": the port is taken, or the address is "
+                       "not one of this machine; choose another, or port 0 for a free one"));
+    }
+    return absl::OkStatus();
+  }
+
+  ServerOptions options_;
+  Metrics metrics_;
+  Stores stores_;
+  UploadManager uploads_;
+  JobManager jobs_;
+  std::vector<std::unique_ptr<grpc::Service>> services_;
+  std::unique_ptr<grpc::Server> grpc_;
+  int grpc_port_ = 0;
+  std::atomic<bool> healthy_{true};
+  bool drained_ = false;
+  std::unique_ptr<HttpServer> http_;  // Stops first: its pages use the others.
+};
+
+}  // namespace
+
+absl::StatusOr<std::unique_ptr<ChakradServer>> StartServer(const ServerOptions& options) {
+  StoreOptions store_options;
+  store_options.data_dir = options.data_dir;
+  ASSIGN_OR_RETURN(Stores stores, OpenRocksStores(store_options));
+  return StartServerOn(std::move(stores), options);
+}
+
+absl::StatusOr<std::unique_ptr<ChakradServer>> StartServerOn(Stores stores,
+                                                             const ServerOptions& options) {
+  auto server = std::make_unique<RealServer>(std::move(stores), options);
+  RETURN_IF_ERROR(server->Start());
+  return server;
+}
+
+}  // namespace chakrad

@@ -1,0 +1,173 @@
+// Jobs: refused with reasons, run once, cancelled, failed with who waits, put
+// back by a drain and taken up after a restart.
+#include <gtest/gtest.h>
+
+#include <thread>
+
+#include "absl/strings/str_cat.h"
+#include "common/status_matchers.h"
+#include "tests/e2e/test_server.h"
+
+namespace chakrad {
+namespace {
+
+constexpr auto kInvalid = absl::StatusCode::kInvalidArgument;
+
+v1::Trace MlpTrace(TestServer* server) {
+  const auto trace = server->Upload(ReadFolder("tests/data/collected/mlp_dp/w2"));
+  EXPECT_THAT(trace, IsOk());
+  return trace.ok() ? *trace : v1::Trace();
+}
+
+// A simulation of some billion events, which ends only by being stopped: one rank
+// of a world of 512, whose collectives are cut into very many chunks.
+v1::SimulationSpec EndlessSpec(TestServer* server) {
+  v1::CreateUploadRequest request;
+  request.set_world_size(512);
+  const auto trace = server->Upload(
+      {{"rank0.et.json.gz", ReadFileOrDie("tests/data/collected/mlp_dp/w2/rank0.et.json.gz")}},
+      request);
+  EXPECT_THAT(trace, IsOk());
+  v1::SimulationSpec spec = SpecOf(trace.ok() ? *trace : v1::Trace(), "Ring");
+  spec.set_replicate_missing_ranks(true);
+  std::string system = spec.system_json();
+  const std::string splits = "\"preferred-dataset-splits\": 4";
+  system.replace(system.find(splits), splits.size(), "\"preferred-dataset-splits\": 4096");
+  spec.set_system_json(system);
+  return spec;
+}
+
+TEST(JobsTest, RankCountAndTopologyMustAgreeAndBothAreNamed) {
+  TestServer server;
+  v1::SimulationSpec spec = SpecOf(MlpTrace(&server), "Ring");
+  spec.set_network_yaml(NetworkYaml("Ring", 8));
+  EXPECT_THAT(server.CreateJob(spec), StatusIs(kInvalid, "8 NPUs"));
+  EXPECT_THAT(server.CreateJob(spec), StatusIs(kInvalid, "2 ranks"));
+}
+
+TEST(JobsTest, BadSystemsAreRefusedByName) {
+  TestServer server;
+  v1::SimulationSpec spec = SpecOf(MlpTrace(&server), "Ring");
+  spec.set_network_yaml(NetworkYaml("Moebius", 2));
+  EXPECT_THAT(server.CreateJob(spec), StatusIs(kInvalid, "Moebius"));
+  spec = SpecOf(MlpTrace(&server), "Ring");
+  spec.set_network_yaml(NetworkYaml("Ring", 2, -1));
+  EXPECT_THAT(server.CreateJob(spec), StatusIs(kInvalid, "bandwidth"));
+  spec = SpecOf(MlpTrace(&server), "Ring");
+  spec.set_trace("traces/t-none");
+  EXPECT_THAT(server.CreateJob(spec), StatusIs(absl::StatusCode::kNotFound, "t-none"));
+}
+
+TEST(JobsTest, MissingRanksAreRefusedUnlessCopiesMayStandIn) {
+  TestServer server;
+  auto files = ReadFolder("tests/data/collected/mlp_dp/w2");
+  files.erase("rank1.et.json.gz");
+  files.erase("rank1.kineto.json.gz");
+  ASSERT_OK_AND_ASSIGN(const v1::Trace trace, server.Upload(files));
+  v1::SimulationSpec spec = SpecOf(trace, "Ring");
+  EXPECT_THAT(server.CreateJob(spec), StatusIs(kInvalid, "1 of its world's 2 ranks (0)"));
+  spec.set_replicate_missing_ranks(true);
+  ASSERT_OK_AND_ASSIGN(const v1::Job job, server.Run(spec));
+  ASSERT_EQ(job.state(), v1::Job::SUCCEEDED) << job.error();
+  EXPECT_EQ(job.result().stand_in_by_rank().at(1), 0);
+  EXPECT_EQ(job.result().ranks(0).end_ps(), job.result().ranks(1).end_ps());
+}
+
+TEST(JobsTest, TheSameRequestIsTheSameJob) {
+  TestServer server;
+  const v1::SimulationSpec spec = SpecOf(MlpTrace(&server), "Ring");
+  ASSERT_OK_AND_ASSIGN(const v1::Job first, server.CreateJob(spec, "what-if-1"));
+  ASSERT_OK_AND_ASSIGN(const v1::Job second, server.CreateJob(spec, "what-if-1"));
+  EXPECT_EQ(first.name(), second.name());
+}
+
+TEST(JobsTest, ARunningJobIsCancelledAndItsTraceIsHeldUntilThen) {
+  TestServer server;
+  const v1::SimulationSpec spec = EndlessSpec(&server);
+  ASSERT_OK_AND_ASSIGN(const v1::Job job, server.CreateJob(spec));
+  grpc::ClientContext context;
+  v1::DeleteTraceRequest remove;
+  remove.set_name(spec.trace());
+  google::protobuf::Empty empty;
+  EXPECT_THAT(FromGrpc(server.traces().DeleteTrace(&context, remove, &empty)),
+              StatusIs(absl::StatusCode::kFailedPrecondition, "unfinished job"));
+  EXPECT_THAT(server.CancelJob(job.name()), IsOk());
+  ASSERT_OK_AND_ASSIGN(const v1::Job ended, server.Wait(job.name()));
+  EXPECT_EQ(ended.state(), v1::Job::CANCELLED);
+  EXPECT_THAT(server.CancelJob(job.name()),
+              StatusIs(absl::StatusCode::kFailedPrecondition, "cancelled already"));
+}
+
+TEST(JobsTest, AFullQueueAnswersAtOnce) {
+  ServerOptions options;
+  options.workers = 1;
+  options.limits.pending_jobs = 2;
+  TestServer server(options);
+  const v1::SimulationSpec spec = EndlessSpec(&server);
+  absl::Status status;
+  int accepted = 0;
+  for (; accepted < 10 && status.ok(); ++accepted) status = server.CreateJob(spec).status();
+  EXPECT_THAT(status, StatusIs(absl::StatusCode::kResourceExhausted, "2 jobs wait"));
+  EXPECT_LE(accepted, 4);  // One running, two waiting, one refused.
+}
+
+TEST(JobsTest, ADrainPutsARunningJobBackAndARestartTakesItUp) {
+  ServerOptions options;
+  options.limits.drain_seconds = 1;
+  TestServer server(options);
+  const v1::Trace trace = MlpTrace(&server);
+  ASSERT_OK_AND_ASSIGN(const v1::Job endless, server.CreateJob(EndlessSpec(&server)));
+  ASSERT_OK_AND_ASSIGN(const v1::Job waiting, server.CreateJob(SpecOf(trace, "Ring")));
+  std::thread drain([&server] {
+    std::this_thread::sleep_for(std::chrono::milliseconds(300));
+    server.server().Drain();
+  });
+  EXPECT_THAT(server.Wait(endless.name()),
+              StatusIs(absl::StatusCode::kUnavailable, "shutting down"));
+  drain.join();
+  server.Restart();
+  ASSERT_OK_AND_ASSIGN(const v1::Job taken_up, server.GetJob(endless.name()));
+  EXPECT_TRUE(taken_up.state() == v1::Job::PENDING || taken_up.state() == v1::Job::RUNNING);
+  EXPECT_THAT(server.CancelJob(endless.name()), IsOk());
+  ASSERT_OK_AND_ASSIGN(const v1::Job ended, server.Wait(waiting.name()));
+  EXPECT_EQ(ended.state(), v1::Job::SUCCEEDED) << ended.error();
+}
+
+TEST(JobsTest, AJobWithoutTimelineSaysSo) {
+  TestServer server;
+  v1::SimulationSpec spec = SpecOf(MlpTrace(&server), "Ring");
+  spec.set_keep_timeline(false);
+  ASSERT_OK_AND_ASSIGN(const v1::Job job, server.Run(spec));
+  ASSERT_EQ(job.state(), v1::Job::SUCCEEDED) << job.error();
+  grpc::ClientContext context;
+  v1::StreamTimelineRequest request;
+  request.set_name(job.name());
+  const auto stream = server.jobs().StreamTimeline(&context, request);
+  v1::TimelineChunk chunk;
+  EXPECT_FALSE(stream->Read(&chunk));
+  EXPECT_THAT(FromGrpc(stream->Finish()),
+              StatusIs(absl::StatusCode::kFailedPrecondition, "keep_timeline"));
+}
+
+TEST(JobsTest, ListsAreNewestFirstAndByTrace) {
+  TestServer server;
+  const v1::Trace one = MlpTrace(&server), other = MlpTrace(&server);
+  ASSERT_OK_AND_ASSIGN(const v1::Job a, server.Run(SpecOf(one, "Ring")));
+  ASSERT_OK_AND_ASSIGN(const v1::Job b, server.Run(SpecOf(other, "Ring")));
+  ASSERT_OK_AND_ASSIGN(const v1::Job c, server.Run(SpecOf(one, "Switch")));
+  const auto list = [&server](const std::string& trace) {
+    grpc::ClientContext context;
+    v1::ListJobsRequest request;
+    request.set_trace(trace);
+    v1::ListJobsResponse response;
+    EXPECT_THAT(FromGrpc(server.jobs().ListJobs(&context, request, &response)), IsOk());
+    std::vector<std::string> names;
+    for (const v1::Job& job : response.jobs()) names.push_back(job.name());
+    return names;
+  };
+  EXPECT_EQ(list(""), (std::vector<std::string>{c.name(), b.name(), a.name()}));
+  EXPECT_EQ(list(one.name()), (std::vector<std::string>{c.name(), a.name()}));
+}
+
+}  // namespace
+}  // namespace chakrad
