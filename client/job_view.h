@@ -1,0 +1,28 @@
+// Jobs and their results as JSON and as text. client/README.md documents the
+// JSON.
+#ifndef CHAKRAD_CLIENT_JOB_VIEW_H_
+#define CHAKRAD_CLIENT_JOB_VIEW_H_
+
+#include <string>
+#include <vector>
+
+#include "chakrad/v1/job.pb.h"
+#include "client/json.h"
+
+namespace chakrad::client {
+
+// Results of more ranks than these are shown as fastest, mean and slowest.
+inline constexpr int kShownRanksMax = 16;
+
+bool IsFinished(const v1::Job& job);
+
+Json JobJson(const v1::Job& job);
+// State, and the result's table once there is one; `all_ranks`: a line for each
+// rank, however many.
+std::string JobText(const v1::Job& job, bool all_ranks);
+// A line a job.
+std::string JobListText(const std::vector<v1::Job>& jobs);
+
+}  // namespace chakrad::client
+
+#endif  // CHAKRAD_CLIENT_JOB_VIEW_H_
