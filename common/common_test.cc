@@ -1,8 +1,11 @@
 #include <gtest/gtest.h>
 
+#include <limits>
+
 #include "absl/strings/escaping.h"
 #include "common/check.h"
 #include "common/clock.h"
+#include "common/saturating.h"
 #include "common/sha256.h"
 #include "common/status.h"
 #include "common/status_matchers.h"
@@ -43,6 +46,17 @@ TEST(FakeClockTest, MovesOnlyWhenTold) {
   EXPECT_EQ(clock.NowUnixNs(), 100);
   clock.AdvanceNs(23);
   EXPECT_EQ(clock.NowUnixNs(), 123);
+}
+
+TEST(SaturatingTest, SumsStopAtTheEnds) {
+  constexpr int64_t kMax = std::numeric_limits<int64_t>::max();
+  constexpr int64_t kMin = std::numeric_limits<int64_t>::min();
+  EXPECT_EQ(SaturatingAdd(2, -5), -3);
+  EXPECT_EQ(SaturatingAdd(kMax, 1), kMax);
+  EXPECT_EQ(SaturatingAdd(kMin, -1), kMin);
+  EXPECT_EQ(SaturatingSubtract(2, 5), -3);
+  EXPECT_EQ(SaturatingSubtract(kMax, -1), kMax);
+  EXPECT_EQ(SaturatingSubtract(kMin, 1), kMin);
 }
 
 TEST(Sha256Test, KnownDigestInOnePieceAndInTwo) {

@@ -1,6 +1,8 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <limits>
+
 #include "common/status_matchers.h"
 #include "trace/model/ledger.h"
 #include "trace/model/rank_trace_builder.h"
@@ -151,6 +153,23 @@ TEST(TraceSummaryTest, CountsNodesEdgesBytesAndSpan) {
   EXPECT_EQ(summary.nodes_count_by_type.at("COMM_COLL_NODE"), 1);
   EXPECT_EQ(summary.edges_count_by_kind.at("launch"), 1);
   EXPECT_EQ(summary.comm_by_type.at("ALL_REDUCE"), (CommCount{1, 4096}));
+}
+
+TEST(TraceSummaryTest, HostileSizesAndTimesDoNotOverflow) {
+  RankTraceBuilder builder;
+  const CommOp huge{.bytes = std::numeric_limits<int64_t>::max()};
+  NodeSpec comm = Comp(1, "ar");
+  comm.type = NodeType::kCommColl;
+  comm.comm = &huge;
+  comm.start_ns = comm.dur_ns = std::numeric_limits<int64_t>::max();
+  builder.AddNode(comm);
+  comm.id = 2;
+  comm.start_ns = std::numeric_limits<int64_t>::min();
+  builder.AddNode(comm);
+  ASSERT_OK_AND_ASSIGN(const RankTrace trace, builder.Build(nullptr));
+  const RankSummary summary = SummarizeRank(trace);
+  EXPECT_EQ(summary.comm_by_type.at("ALL_REDUCE").bytes, std::numeric_limits<int64_t>::max());
+  EXPECT_EQ(summary.span_ns, std::numeric_limits<int64_t>::max());
 }
 
 TEST(LedgerTest, KeptMergedAndRejectedAddUpToTheInput) {

@@ -4,6 +4,8 @@
 #include <array>
 #include <limits>
 
+#include "common/saturating.h"
+
 namespace chakrad {
 namespace {
 
@@ -17,7 +19,7 @@ void CountComm(const RankTrace& rank, uint32_t node, RankSummary* summary) {
   }
   CommCount& count = summary->comm_by_type[std::string(name)];
   ++count.count;
-  if (comm != nullptr) count.bytes += comm->bytes;
+  if (comm != nullptr) count.bytes = SaturatingAdd(count.bytes, comm->bytes);
 }
 
 }  // namespace
@@ -37,9 +39,10 @@ RankSummary SummarizeRank(const RankTrace& rank) {
     CountComm(rank, node, &summary);
     if (rank.start_ns[node] == kUnknownNs) continue;
     first_ns = std::min(first_ns, rank.start_ns[node]);
-    last_ns = std::max(last_ns, rank.start_ns[node] + std::max<int64_t>(rank.dur_ns[node], 0));
+    const int64_t dur_ns = std::max<int64_t>(rank.dur_ns[node], 0);
+    last_ns = std::max(last_ns, SaturatingAdd(rank.start_ns[node], dur_ns));
   }
-  if (last_ns >= first_ns) summary.span_ns = last_ns - first_ns;
+  if (last_ns >= first_ns) summary.span_ns = SaturatingSubtract(last_ns, first_ns);
   for (EdgeKind kind : rank.dep_kind) ++by_kind[static_cast<size_t>(kind)];
   for (int i = 0; i < kNodeTypesCount; ++i) {
     if (by_type[i] == 0) continue;
