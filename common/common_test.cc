@@ -9,6 +9,7 @@
 #include "common/sha256.h"
 #include "common/status.h"
 #include "common/status_matchers.h"
+#include "common/utf8.h"
 
 namespace chakrad {
 namespace {
@@ -57,6 +58,20 @@ TEST(SaturatingTest, SumsStopAtTheEnds) {
   EXPECT_EQ(SaturatingSubtract(2, 5), -3);
   EXPECT_EQ(SaturatingSubtract(kMax, -1), kMax);
   EXPECT_EQ(SaturatingSubtract(kMin, 1), kMin);
+}
+
+TEST(Utf8Test, BrokenBytesBecomeQuestionMarks) {
+  EXPECT_EQ(ValidUtf8("aten::mm \xE6\xBC\xA2 \xF0\x9F\x98\x80"),
+            "aten::mm \xE6\xBC\xA2 \xF0\x9F\x98\x80");
+  EXPECT_EQ(ValidUtf8("a\xE6\xBC"), "a??");          // Cut off.
+  EXPECT_EQ(ValidUtf8("\xC0\xAF\xFF"), "???");       // Overlong; never valid.
+  EXPECT_EQ(ValidUtf8("\xED\xA0\x80"), "???");       // A surrogate.
+  EXPECT_EQ(ValidUtf8("\xF4\x90\x80\x80"), "????");  // Above U+10FFFF.
+}
+
+TEST(Utf8Test, CutsFallBetweenCharacters) {
+  EXPECT_EQ(ValidUtf8("a\xE6\xBC\xA2z", 5), "a\xE6\xBC\xA2z");
+  EXPECT_EQ(ValidUtf8("a\xE6\xBC\xA2z", 3), "a");
 }
 
 TEST(Sha256Test, KnownDigestInOnePieceAndInTwo) {

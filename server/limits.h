@@ -42,8 +42,16 @@ inline constexpr int kDefaultPageSize = 50;
 inline constexpr int kMaxPageSize = 1'000;
 // A network or system description; real ones have a few kilobytes.
 inline constexpr size_t kMaxSystemBytes = 1 << 20;
-// Intervals of a timeline that are stored and sent together: about 60 KiB.
-inline constexpr size_t kTimelineChunkIntervals = 4'096;
+// Age from which an upload that was never sealed may go when room is needed: a
+// collector that has not come back for a week will begin anew.
+inline constexpr int64_t kAbandonedUploadSeconds = 7 * 24 * 3600;
+// Intervals of a timeline that are stored and sent together: about 16 KiB, and
+// room for as many new names of 4 KiB each.
+inline constexpr size_t kTimelineChunkIntervals = 1'024;
+// Intervals of one simulation, all ranks: 32 bytes each in memory, 2 GiB.
+inline constexpr int64_t kMaxJobIntervals = int64_t{1} << 26;
+// Of a job's error in an answer.
+inline constexpr size_t kMaxErrorBytes = 64 << 10;
 // Progress events a job and second, at most: a watcher is a person or a bar.
 inline constexpr int kProgressPeriodMs = 100;
 

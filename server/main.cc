@@ -2,11 +2,21 @@
 // 2 for a wrong command line.
 #include <signal.h>
 
+#include <chrono>
 #include <cstdio>
+#include <cstdlib>
+#include <thread>
 
 #include "server/log.h"
 #include "server/options.h"
 #include "server/server.h"
+
+namespace {
+
+// What the drain may take beyond drain_seconds: ending streams, closing the store.
+constexpr int64_t kDrainSlackSeconds = 5;
+
+}  // namespace
 
 int main(int argc, char** argv) {
   const auto parsed = chakrad::ParseCommandLine(argc, argv);
@@ -39,6 +49,14 @@ int main(int argc, char** argv) {
   std::fflush(stdout);
   int signal_number = 0;
   sigwait(&stop_signals, &signal_number);
+  // A conversion cannot be interrupted. Everything answered is durable already,
+  // so a drain that takes longer than it said ends here.
+  std::thread watchdog([seconds = parsed->options.limits.drain_seconds + kDrainSlackSeconds] {
+    std::this_thread::sleep_for(std::chrono::seconds(seconds));
+    chakrad::Log(chakrad::LogLevel::kWarning, "drain_cut_short", {});
+    std::_Exit(0);
+  });
   (*server)->Drain();
-  return 0;
+  *server = nullptr;  // Closes the store.
+  std::_Exit(0);      // The watchdog sleeps on: nothing waits for it.
 }

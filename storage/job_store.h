@@ -55,6 +55,8 @@ class JobStore {
   // Replaces an existing job's record durably.
   virtual absl::Status Update(const JobRecord& job) = 0;
   virtual absl::StatusOr<JobRecord> Get(absl::string_view id) = 0;
+  // The job of an earlier Create with this request id, else NOT_FOUND.
+  virtual absl::StatusOr<JobRecord> FindByRequestId(absl::string_view request_id) = 0;
   // Newest first; only jobs of `trace_id` unless it is empty.
   virtual absl::StatusOr<JobPage> List(int page_size, absl::string_view page_token,
                                        absl::string_view trace_id) = 0;

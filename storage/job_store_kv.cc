@@ -74,6 +74,7 @@ class JobStoreKv : public JobStore {
   absl::StatusOr<JobRecord> Create(const JobRecord& job) override;
   absl::Status Update(const JobRecord& job) override;
   absl::StatusOr<JobRecord> Get(absl::string_view id) override;
+  absl::StatusOr<JobRecord> FindByRequestId(absl::string_view request_id) override;
   absl::StatusOr<JobPage> List(int page_size, absl::string_view page_token,
                                absl::string_view trace_id) override;
   absl::StatusOr<std::vector<JobRecord>> ListUnfinished() override;
@@ -140,9 +141,8 @@ absl::StatusOr<JobRecord> JobStoreKv::Create(const JobRecord& job) {
   RETURN_IF_ERROR(CheckLength("trace_id", job.trace_id, kMaxIdBytes));
   MutexLock lock(&mutex_);
   if (!job.request_id.empty()) {
-    const auto existing = kv_->Get(Family::kJobs, RequestKey(job.request_id));
-    if (existing.ok()) return Get(*existing);
-    if (!absl::IsNotFound(existing.status())) return existing.status();
+    auto existing = FindByRequestId(job.request_id);
+    if (!absl::IsNotFound(existing.status())) return existing;
   }
   const absl::Status found = kv_->Get(Family::kJobs, HeaderKey(job.id)).status();
   if (found.ok()) return absl::AlreadyExistsError(absl::StrCat("job ", job.id, " exists"));
@@ -166,6 +166,11 @@ absl::Status JobStoreKv::Update(const JobRecord& job) {
   KvBatch batch;
   PutJob(job, &batch);
   return kv_->Write(batch, /*sync=*/true);
+}
+
+absl::StatusOr<JobRecord> JobStoreKv::FindByRequestId(absl::string_view request_id) {
+  ASSIGN_OR_RETURN(const std::string id, kv_->Get(Family::kJobs, RequestKey(request_id)));
+  return Get(id);
 }
 
 absl::StatusOr<JobRecord> JobStoreKv::Get(absl::string_view id) {

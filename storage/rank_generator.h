@@ -18,7 +18,8 @@ RankTrace RandomRank(uint64_t seed, uint32_t nodes_count, bool cold, uint32_t gr
 // block of some 60 bytes a node with text that repeats.
 RankTrace RecordedLikeRank(uint64_t seed, uint32_t nodes_count, bool cold);
 
-// `ranks_count` RandomRanks of `nodes_count` nodes, two groups, a label.
+// `ranks_count` RandomRanks of `nodes_count` nodes, two groups, a label. Times and
+// bytes stay within +-2^40, because summaries add them up.
 Trace RandomTrace(uint64_t seed, int32_t ranks_count, uint32_t nodes_count);
 
 }  // namespace chakrad

@@ -37,6 +37,8 @@ class UploadStore {
   // exists, changes nothing and returns that one.
   virtual absl::StatusOr<UploadRecord> Create(const UploadRecord& record) = 0;
   virtual absl::StatusOr<UploadRecord> Get(absl::string_view id) = 0;
+  // The upload of an earlier Create with this request id, else NOT_FOUND.
+  virtual absl::StatusOr<UploadRecord> FindByRequestId(absl::string_view request_id) = 0;
   virtual absl::StatusOr<std::vector<UploadRecord>> List() = 0;
   // Appends to a file, creating it first. `offset` must be the file's appended
   // size: else OUT_OF_RANGE. FAILED_PRECONDITION when the upload is sealed.

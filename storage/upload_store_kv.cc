@@ -54,6 +54,7 @@ class UploadStoreKv : public UploadStore {
 
   absl::StatusOr<UploadRecord> Create(const UploadRecord& record) override;
   absl::StatusOr<UploadRecord> Get(absl::string_view id) override;
+  absl::StatusOr<UploadRecord> FindByRequestId(absl::string_view request_id) override;
   absl::StatusOr<std::vector<UploadRecord>> List() override;
   absl::Status Append(absl::string_view id, absl::string_view file, int64_t offset,
                       absl::string_view data) override;
@@ -158,9 +159,8 @@ absl::StatusOr<UploadRecord> UploadStoreKv::Create(const UploadRecord& record) {
   }
   MutexLock lock(&mutex_);  // Looking for the request and storing it is one step.
   if (!record.request_id.empty()) {
-    const auto existing = kv_->Get(Family::kUploads, RequestKey(record.request_id));
-    if (existing.ok()) return Get(*existing);
-    if (!absl::IsNotFound(existing.status())) return existing.status();
+    auto existing = FindByRequestId(record.request_id);
+    if (!absl::IsNotFound(existing.status())) return existing;
   }
   const absl::Status found = kv_->Get(Family::kUploads, HeaderKey(record.id)).status();
   if (found.ok()) return absl::AlreadyExistsError(absl::StrCat("upload ", record.id, " exists"));
@@ -174,6 +174,11 @@ absl::StatusOr<UploadRecord> UploadStoreKv::Create(const UploadRecord& record) {
   }
   RETURN_IF_ERROR(kv_->Write(batch, /*sync=*/true));
   return record;
+}
+
+absl::StatusOr<UploadRecord> UploadStoreKv::FindByRequestId(absl::string_view request_id) {
+  ASSIGN_OR_RETURN(const std::string id, kv_->Get(Family::kUploads, RequestKey(request_id)));
+  return Get(id);
 }
 
 absl::StatusOr<UploadRecord> UploadStoreKv::Get(absl::string_view id) {

@@ -4,8 +4,8 @@
 #include <chrono>
 #include <utility>
 
+#include "absl/cleanup/cleanup.h"
 #include "absl/strings/str_cat.h"
-#include "common/check.h"
 #include "common/status.h"
 #include "server/ids.h"
 #include "server/log.h"
@@ -66,9 +66,10 @@ absl::Status UploadWriter::Append(absl::string_view file, int64_t offset, absl::
     return absl::ResourceExhaustedError(
         absl::StrCat("upload would exceed ", limits.upload_bytes, " bytes (--max_upload_bytes)"));
   }
-  touched_[std::string(file)] = true;
-  if (known != sizes_.end() && fresh.empty()) return absl::OkStatus();
-  RETURN_IF_ERROR(manager_->uploads_->Append(id_, file, size, fresh));
+  if (known == sizes_.end() || !fresh.empty()) {
+    RETURN_IF_ERROR(manager_->uploads_->Append(id_, file, size, fresh));
+  }
+  touched_.insert(std::string(file));
   sizes_[std::string(file)] = size + static_cast<int64_t>(fresh.size());
   total_bytes_ += static_cast<int64_t>(fresh.size());
   manager_->metrics_->AddIngestBytes(static_cast<int64_t>(fresh.size()));
@@ -79,10 +80,9 @@ absl::StatusOr<std::vector<CommittedFile>> UploadWriter::Commit() {
   MutexLock lock(&mutex_);
   ASSIGN_OR_RETURN(const UploadRecord record, manager_->uploads_->Commit(id_));
   std::vector<CommittedFile> committed;
-  for (const auto& [file, unused] : touched_) {
+  for (const std::string& file : touched_) {
     const auto it = record.committed_bytes.find(file);
-    CHECK(it != record.committed_bytes.end()) << "a file that was appended is not committed";
-    committed.push_back({file, it->second});
+    if (it != record.committed_bytes.end()) committed.push_back({file, it->second});
   }
   touched_.clear();
   return committed;
@@ -113,12 +113,15 @@ absl::StatusOr<UploadRecord> UploadManager::Create(const UploadRequest& request)
   }
   MutexLock lock(&mutex_);
   RETURN_IF_ERROR(CheckNotDraining());
-  if (open_uploads_ < 0) {
-    ASSIGN_OR_RETURN(const std::vector<UploadRecord> all, uploads_->List());
-    open_uploads_ = std::count_if(all.begin(), all.end(), [](const UploadRecord& upload) {
-      return upload.state == UploadRecord::State::kOpen;
-    });
+  // Before any limit: an answer that was lost can always be asked for again.
+  absl::StatusOr<UploadRecord> existing = uploads_->FindByRequestId(request.request_id);
+  if (!absl::IsNotFound(existing.status())) {
+    const bool trace_is_gone = existing.ok() && existing->state == UploadRecord::State::kSealed &&
+                               absl::IsNotFound(traces_->GetInfo(existing->trace_id).status());
+    if (!trace_is_gone) return existing;
+    RETURN_IF_ERROR(uploads_->Delete(existing->id));  // The request asks for it anew.
   }
+  RETURN_IF_ERROR(MakeRoomForUpload());
   UploadRecord record;
   record.id = absl::StrCat("u-", RandomId());
   record.request_id = request.request_id;
@@ -126,19 +129,29 @@ absl::StatusOr<UploadRecord> UploadManager::Create(const UploadRequest& request)
   record.labels = request.labels;
   record.rank_by_file = request.rank_by_file;
   record.world_size = request.world_size;
-  if (open_uploads_ >= limits_.open_uploads) {
-    return absl::ResourceExhaustedError(
-        absl::StrCat(open_uploads_, " uploads are open, the most allowed (--max_open_uploads)"));
-  }
   ASSIGN_OR_RETURN(UploadRecord stored, uploads_->Create(record));
-  if (stored.state == UploadRecord::State::kSealed &&
-      absl::IsNotFound(traces_->GetInfo(stored.trace_id).status())) {
-    // Its trace was deleted since: the request asks for it anew.
-    RETURN_IF_ERROR(uploads_->Delete(stored.id));
-    ASSIGN_OR_RETURN(stored, uploads_->Create(record));
-  }
-  if (stored.id == record.id) ++open_uploads_;
+  ++open_uploads_;
   return stored;
+}
+
+absl::Status UploadManager::MakeRoomForUpload() {
+  if (open_uploads_ >= 0 && open_uploads_ < limits_.open_uploads) return absl::OkStatus();
+  ASSIGN_OR_RETURN(const std::vector<UploadRecord> all, uploads_->List());
+  const int64_t oldest_ns = clock_->NowUnixNs() - kAbandonedUploadSeconds * 1'000'000'000;
+  open_uploads_ = 0;
+  for (const UploadRecord& upload : all) {
+    if (upload.state != UploadRecord::State::kOpen) continue;
+    if (upload.create_unix_ns >= oldest_ns || in_use_.count(upload.id) > 0) {
+      ++open_uploads_;
+      continue;
+    }
+    Log(LogLevel::kWarning, "upload_expired", {{"upload", upload.id}});
+    RETURN_IF_ERROR(uploads_->Delete(upload.id));
+  }
+  if (open_uploads_ < limits_.open_uploads) return absl::OkStatus();
+  return absl::ResourceExhaustedError(absl::StrCat(
+      open_uploads_, " uploads are open, the most allowed (--max_open_uploads); those older than ",
+      kAbandonedUploadSeconds / 3600, " h make room by themselves"));
 }
 
 absl::StatusOr<UploadRecord> UploadManager::Query(absl::string_view id) {
@@ -159,6 +172,9 @@ absl::StatusOr<std::unique_ptr<UploadWriter>> UploadManager::BeginWrite(absl::st
     record = absl::FailedPreconditionError(
         absl::StrCat("upload ", id, " is sealed: its trace is traces/", record->trace_id));
   }
+  // What an earlier stream appended and could not commit is committed now, so
+  // that this one begins at the end of the files.
+  if (record.ok()) record = uploads_->Commit(id);
   if (!record.ok()) {
     EndUse(std::string(id));
     return record.status();
@@ -181,18 +197,20 @@ absl::StatusOr<TraceInfo> UploadManager::Seal(absl::string_view id) {
     in_use_.emplace(id, Use::kSealing);
     ++seals_running_;
   }
-  absl::StatusOr<TraceInfo> info = SealExclusively(id);
-  {
-    MutexLock lock(&mutex_);
-    --seals_running_;
-  }
-  EndUse(std::string(id));
-  return info;
+  const auto end = absl::MakeCleanup([this, id] {  // Exceptions of libraries included.
+    {
+      MutexLock lock(&mutex_);
+      --seals_running_;
+    }
+    EndUse(std::string(id));
+  });
+  return SealExclusively(id);
 }
 
 absl::StatusOr<TraceInfo> UploadManager::SealExclusively(absl::string_view id) {
-  ASSIGN_OR_RETURN(const UploadRecord upload, uploads_->Get(id));
+  ASSIGN_OR_RETURN(UploadRecord upload, uploads_->Get(id));
   if (upload.state == UploadRecord::State::kSealed) return traces_->GetInfo(upload.trace_id);
+  ASSIGN_OR_RETURN(upload, uploads_->Commit(id));  // All bytes that a reader would find.
   const auto started = std::chrono::steady_clock::now();
   ImportOptions options;
   options.rank_by_file = upload.rank_by_file;
@@ -203,8 +221,10 @@ absl::StatusOr<TraceInfo> UploadManager::SealExclusively(absl::string_view id) {
     files.push_back({file, std::move(path)});
   }
   absl::StatusOr<ImportResult> imported = ImportTrace(files, options);
-  metrics_->AddSeal(imported.ok());
-  if (!imported.ok()) return imported.status();
+  if (!imported.ok()) {
+    metrics_->AddSeal(false);
+    return imported.status();
+  }
   TraceInfo info;
   info.id = TraceIdOf(id);
   info.labels = upload.labels;
@@ -213,10 +233,11 @@ absl::StatusOr<TraceInfo> UploadManager::SealExclusively(absl::string_view id) {
   info.ledgers = std::move(imported->ledgers);
   info.notices = std::move(imported->notices);
   imported->trace.labels = upload.labels;
-  for (const Ledger& ledger : info.ledgers) metrics_->AddLedger(ledger);
   const absl::Status put = traces_->Put(imported->trace, info);
   if (!put.ok() && put.code() != absl::StatusCode::kAlreadyExists) return put;
   RETURN_IF_ERROR(uploads_->MarkSealed(id, info.id));
+  metrics_->AddSeal(true);
+  for (const Ledger& ledger : info.ledgers) metrics_->AddLedger(ledger);
   {
     MutexLock lock(&mutex_);
     if (open_uploads_ > 0) --open_uploads_;

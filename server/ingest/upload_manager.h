@@ -5,6 +5,7 @@
 #include <cstdint>
 #include <map>
 #include <memory>
+#include <set>
 #include <string>
 #include <vector>
 
@@ -55,7 +56,7 @@ class UploadWriter {
   const std::string id_;
   Mutex mutex_;
   std::map<std::string, int64_t> sizes_ ABSL_GUARDED_BY(mutex_);  // Appended bytes, by file.
-  std::map<std::string, bool> touched_ ABSL_GUARDED_BY(mutex_);   // Since the last Commit.
+  std::set<std::string> touched_ ABSL_GUARDED_BY(mutex_);         // Since the last Commit.
   int64_t total_bytes_ ABSL_GUARDED_BY(mutex_) = 0;
 };
 
@@ -81,6 +82,8 @@ class UploadManager {
   enum class Use { kWriting, kSealing };
 
   absl::Status CheckNotDraining() ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
+  // RESOURCE_EXHAUSTED when too many uploads are open and none is old enough to go.
+  absl::Status MakeRoomForUpload() ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
   absl::StatusOr<TraceInfo> SealExclusively(absl::string_view id);
   void EndUse(const std::string& id);
 

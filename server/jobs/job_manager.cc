@@ -1,6 +1,7 @@
 #include "server/jobs/job_manager.h"
 
 #include <algorithm>
+#include <exception>
 #include <utility>
 
 #include "absl/strings/str_cat.h"
@@ -106,7 +107,13 @@ absl::Status JobManager::CheckFits(const SimulationSpec& spec) {
 
 absl::StatusOr<JobView> JobManager::Create(const std::string& request_id,
                                            const SimulationSpec& spec) {
-  if (!request_id.empty()) RETURN_IF_ERROR(CheckRequestId(request_id));
+  if (!request_id.empty()) {
+    RETURN_IF_ERROR(CheckRequestId(request_id));
+    // Before anything that may have changed since the first request.
+    const absl::StatusOr<JobRecord> existing = jobs_->FindByRequestId(request_id);
+    if (existing.ok()) return Get(existing->id);
+    if (!absl::IsNotFound(existing.status())) return existing.status();
+  }
   RETURN_IF_ERROR(CheckFits(spec));
   JobView view;
   view.record.id = absl::StrCat("j-", RandomId());
@@ -273,6 +280,9 @@ JobHooks JobManager::HooksOf(const std::shared_ptr<LiveJob>& job) {
   hooks.progress = [this, job](const SimProgress& progress) {
     MutexLock lock(&mutex_);
     job->view.progress = progress;
+    const auto now = std::chrono::steady_clock::now();
+    if (now - job->progress_told_at < kPoll) return;
+    job->progress_told_at = now;
     ++job->version;  // Watchers look every kPoll: no notice for each.
   };
   hooks.timeline = [this, job](int64_t chunks_count) {
@@ -294,7 +304,13 @@ void JobManager::RunOne(const std::shared_ptr<LiveJob>& job) {
     Conclude(job, marked);
     return;
   }
-  Conclude(job, RunSimulation(running.id, job->spec, traces_, jobs_, HooksOf(job)));
+  absl::StatusOr<SimulationOutcome> outcome = absl::UnknownError("did not run");
+  try {
+    outcome = RunSimulation(running.id, job->spec, traces_, jobs_, HooksOf(job));
+  } catch (const std::exception& error) {  // Out of memory, above all.
+    outcome = absl::ResourceExhaustedError(absl::StrCat("the simulation ended by: ", error.what()));
+  }
+  Conclude(job, outcome);
 }
 
 void JobManager::Conclude(const std::shared_ptr<LiveJob>& job,

@@ -76,6 +76,7 @@ class JobManager {
     JobView view;
     SimulationSpec spec;
     int64_t version = 0;  // Grows with every change that a watcher wants to see.
+    std::chrono::steady_clock::time_point progress_told_at;
     int64_t timeline_chunks = 0;
     bool cancel_asked = false;
   };

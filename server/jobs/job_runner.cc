@@ -25,6 +25,11 @@ class RunObserver : public SimObserver {
         by_rank_(static_cast<size_t>(trace->world_size)) {}
 
   void OnInterval(const TimelineInterval& interval) override {
+    if (++intervals_count_ > kMaxJobIntervals) {
+      status_.Update(absl::ResourceExhaustedError(
+          absl::StrCat("the simulation has more than ", kMaxJobIntervals, " intervals")));
+      return;
+    }
     by_rank_[static_cast<size_t>(interval.rank)].push_back(interval);
     if (!keep_timeline_) return;
     pending_.push_back(interval);
@@ -59,6 +64,7 @@ class RunObserver : public SimObserver {
   TimelineEncoder encoder_;
   std::vector<std::vector<TimelineInterval>> by_rank_;
   std::vector<TimelineInterval> pending_;
+  int64_t intervals_count_ = 0;
   int64_t chunks_count_ = 0;
   absl::Status status_;
 };

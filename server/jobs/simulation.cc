@@ -3,6 +3,7 @@
 #include "absl/strings/str_cat.h"
 #include "absl/strings/strip.h"
 #include "chakrad/v1/job.pb.h"
+#include "common/utf8.h"
 
 namespace chakrad {
 
@@ -53,7 +54,7 @@ std::string EncodeOutcome(const SimulationOutcome& outcome) {
   for (const auto& [rank, stand_in] : outcome.result.stand_in_by_rank) {
     (*message.mutable_stand_in_by_rank())[rank] = stand_in;
   }
-  for (const std::string& notice : outcome.result.notices) message.add_notices(notice);
+  for (const std::string& notice : outcome.result.notices) message.add_notices(ValidUtf8(notice));
   return message.SerializeAsString();
 }
 

@@ -3,6 +3,7 @@
 #include "absl/strings/str_cat.h"
 #include "chakrad/v1/job.pb.h"
 #include "common/check.h"
+#include "common/utf8.h"
 
 namespace chakrad {
 namespace {
@@ -33,8 +34,7 @@ std::string TimelineEncoder::Encode(const std::vector<TimelineInterval>& interva
     chunk.add_node_id(rank->id[interval.node]);
     chunk.add_start_ps(interval.start_ps);
     chunk.add_dur_ps(interval.end_ps - interval.start_ps);
-    chunk.add_name(
-        IndexOf(std::string(rank->NameOf(interval.node)), &names_, chunk.mutable_names()));
+    chunk.add_name(IndexOf(ValidUtf8(rank->NameOf(interval.node)), &names_, chunk.mutable_names()));
     chunk.add_queue(
         IndexOf(QueueName(rank->queues[interval.queue]), &queues_, chunk.mutable_queues()));
     chunk.add_kind(static_cast<v1::TimelineChunk::Kind>(interval.kind));

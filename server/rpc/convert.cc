@@ -1,6 +1,8 @@
 #include "server/rpc/convert.h"
 
 #include "absl/strings/str_cat.h"
+#include "common/utf8.h"
+#include "server/limits.h"
 
 namespace chakrad {
 namespace {
@@ -12,7 +14,7 @@ void SetTimestamp(int64_t unix_ns, google::protobuf::Timestamp* timestamp) {
 
 void SetRank(const RankSummary& summary, v1::RankSummary* rank) {
   rank->set_rank(summary.rank);
-  rank->set_schema(summary.schema);
+  rank->set_schema(ValidUtf8(summary.schema));
   rank->set_nodes_count(summary.nodes_count);
   rank->set_host_nodes_count(summary.host_nodes_count);
   rank->set_device_nodes_count(summary.device_nodes_count);
@@ -31,7 +33,7 @@ void SetRank(const RankSummary& summary, v1::RankSummary* rank) {
 }
 
 void SetLedger(const Ledger& ledger, v1::FileLedger* file) {
-  file->set_file(ledger.file);
+  file->set_file(ValidUtf8(ledger.file));
   file->set_records_count(ledger.input_records);
   file->set_kept_count(ledger.kept);
   file->set_merged_count(ledger.merged);
@@ -47,9 +49,9 @@ void SetLedger(const Ledger& ledger, v1::FileLedger* file) {
     out->set_rule(rejection.rule);
     out->set_record(rejection.record);
     out->set_byte_offset(rejection.byte_offset);
-    out->set_reason(rejection.reason);
+    out->set_reason(ValidUtf8(rejection.reason));
   }
-  for (const std::string& notice : ledger.notices) file->add_notices(notice);
+  for (const std::string& notice : ledger.notices) file->add_notices(ValidUtf8(notice));
 }
 
 // Halves `list` until `message` fits; returns how many entries went.
@@ -97,12 +99,12 @@ void ToProto(const TraceInfo& info, v1::Trace* trace) {
   for (const RankSummary& summary : info.ranks) SetRank(summary, trace->add_ranks());
   for (const ProcessGroup& group : info.groups) {
     v1::ProcessGroup* out = trace->add_process_groups();
-    out->set_group(group.name);
-    out->set_description(group.description);
+    out->set_group(ValidUtf8(group.name));
+    out->set_description(ValidUtf8(group.description));
     for (const int32_t rank : group.ranks) out->add_ranks(rank);
   }
   for (const Ledger& ledger : info.ledgers) SetLedger(ledger, trace->add_files());
-  for (const std::string& notice : info.notices) trace->add_notices(notice);
+  for (const std::string& notice : info.notices) trace->add_notices(ValidUtf8(notice));
 }
 
 void FitIntoAnswer(v1::Trace* trace) {
@@ -154,7 +156,7 @@ void ToProto(const JobView& view, v1::Job* job) {
   job->mutable_progress()->set_nodes_count(view.progress.nodes_count);
   job->mutable_progress()->set_simulated_ps(view.progress.now_ps);
   job->mutable_progress()->set_events_count(view.progress.events_count);
-  job->set_error(record.error);
+  job->set_error(ValidUtf8(record.error, kMaxErrorBytes));
   if (!record.result.empty() && !job->mutable_result()->ParseFromString(record.result)) {
     job->clear_result();
   }

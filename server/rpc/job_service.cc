@@ -6,6 +6,7 @@
 #include "absl/strings/str_cat.h"
 #include "chakrad/v1/job.grpc.pb.h"
 #include "common/status.h"
+#include "common/utf8.h"
 #include "server/ids.h"
 #include "server/rpc/convert.h"
 #include "server/rpc/page_size.h"
@@ -57,7 +58,7 @@ absl::Status ListJobs(JobManager* jobs, JobStore* store, const v1::ListJobsReque
       view.record.spec.clear();
       view.record.result.clear();
     }
-    if (view.record.error.size() > kErrorShown) view.record.error.resize(kErrorShown);
+    view.record.error = ValidUtf8(view.record.error, kErrorShown);
     ToProto(view, response->add_jobs());
   }
   response->set_next_page_token(page.next_page_token);

@@ -5,6 +5,7 @@
 #include <string>
 
 #include "absl/strings/str_cat.h"
+#include "common/utf8.h"
 #include "server/log.h"
 
 namespace chakrad {
@@ -13,8 +14,8 @@ grpc::Status ToGrpcStatus(const absl::Status& status) {
   if (status.ok()) return grpc::Status::OK;
   // Percent-encoding on the wire can triple a byte.
   constexpr size_t kMaxMessageBytes = 2'000;
-  std::string message(status.message().substr(0, kMaxMessageBytes));
-  if (message.size() < status.message().size()) message += " ... (cut)";
+  std::string message = ValidUtf8(status.message(), kMaxMessageBytes);
+  if (status.message().size() > kMaxMessageBytes) message += " ... (cut)";
   // The numbers of absl::StatusCode are gRPC's.
   return grpc::Status(static_cast<grpc::StatusCode>(status.raw_code()), message);
 }

@@ -141,8 +141,12 @@ class JsonReader {
     if (json == nullptr) return false;
     if (!json->is_number() && !json->is_boolean()) {
       Fault(key,
-            absl::StrCat("must be a number, not ",
-                         json->dump(-1, ' ', true, Json::error_handler_t::replace).substr(0, 60)));
+            absl::StrCat(
+                "must be a number, not ",
+                // A nested value is not shown: printing one recurses.
+                json->is_structured()
+                    ? std::string(json->type_name())
+                    : json->dump(-1, ' ', true, Json::error_handler_t::replace).substr(0, 60)));
       return false;
     }
     *value = json->is_boolean() ? json->get<bool>() : json->get<double>();

@@ -53,7 +53,7 @@ absl::StatusOr<ProcessGroup> ReadGroup(const std::string& text) {
   for (const Json& rank : json["ranks"]) {
     if (!rank.is_number_unsigned() || rank.get<uint64_t>() > INT32_MAX) {
       return absl::InvalidArgumentError(
-          absl::StrCat("ranks: ", rank.dump().substr(0, 40), " is not in [0, 2^31)"));
+          absl::StrCat("ranks: an entry of type ", rank.type_name(), " is not in [0, 2^31)"));
     }
     group.ranks.push_back(rank.get<int32_t>());
   }
