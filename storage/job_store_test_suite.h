@@ -87,6 +87,9 @@ TEST_P(JobStoreTest, ARepeatedRequestFindsItsJob) {
   EXPECT_EQ(again.id, "j1");
   EXPECT_EQ(again.spec, "first");
   EXPECT_THAT(store_->Get("j2"), StatusIs(absl::StatusCode::kNotFound, "job j2 is not known"));
+  ASSERT_OK_AND_ASSIGN(const JobRecord found, store_->FindByRequestId("req"));
+  EXPECT_EQ(found.id, "j1");
+  EXPECT_EQ(store_->FindByRequestId("nobody's").status().code(), absl::StatusCode::kNotFound);
   EXPECT_THAT(store_->Create(JobOf("j1")), StatusIs(absl::StatusCode::kAlreadyExists, "j1"));
 }
 

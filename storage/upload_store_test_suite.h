@@ -90,6 +90,9 @@ TEST_P(UploadStoreTest, ARepeatedRequestFindsItsUpload) {
   EXPECT_EQ(again.id, "u1");
   EXPECT_EQ(again.world_size, 0);
   EXPECT_THAT(store_->Get("u2"), StatusIs(absl::StatusCode::kNotFound, "upload u2"));
+  ASSERT_OK_AND_ASSIGN(const UploadRecord found, store_->FindByRequestId("req"));
+  EXPECT_EQ(found.id, "u1");
+  EXPECT_EQ(store_->FindByRequestId("nobody's").status().code(), absl::StatusCode::kNotFound);
   record.request_id = "other";
   record.id = "u1";
   EXPECT_THAT(store_->Create(record), StatusIs(absl::StatusCode::kAlreadyExists, "u1"));

@@ -61,6 +61,27 @@ TEST(ConvertTest, ASmallAnswerIsLeftAlone) {
   EXPECT_EQ(trace.notices_size(), 0);
 }
 
+// Protobuf's C++ writes broken UTF-8 and refuses to read it.
+TEST(ConvertTest, CutTextOfFilesDoesNotMakeAnAnswerUnreadable) {
+  TraceInfo info = TraceOf(1);
+  Ledger ledger;
+  ledger.Reject("unknown_category", 0, 0, "name \xE6\xBC");
+  ledger.notices.push_back("\xFF");
+  info.ledgers.push_back(ledger);
+  info.groups.push_back({"tp\xC0", "", {0}});
+  v1::Trace trace;
+  ToProto(info, &trace);
+  v1::Trace read;
+  EXPECT_TRUE(read.ParseFromString(trace.SerializeAsString()));
+  EXPECT_EQ(read.files(0).rejections(0).reason(), "name ??");
+
+  JobView view;
+  view.record.error = "rank 3 waits for \xE6\xBC";
+  v1::Job job, read_job;
+  ToProto(view, &job);
+  EXPECT_TRUE(read_job.ParseFromString(job.SerializeAsString()));
+}
+
 TEST(ConvertTest, AJobWithoutResultHasNone) {
   JobView view;
   view.record.id = "j-1";

@@ -19,24 +19,6 @@ v1::Trace MlpTrace(TestServer* server) {
   return trace.ok() ? *trace : v1::Trace();
 }
 
-// A simulation of some billion events, which ends only by being stopped: one rank
-// of a world of 512, whose collectives are cut into very many chunks.
-v1::SimulationSpec EndlessSpec(TestServer* server) {
-  v1::CreateUploadRequest request;
-  request.set_world_size(512);
-  const auto trace = server->Upload(
-      {{"rank0.et.json.gz", ReadFileOrDie("tests/data/collected/mlp_dp/w2/rank0.et.json.gz")}},
-      request);
-  EXPECT_THAT(trace, IsOk());
-  v1::SimulationSpec spec = SpecOf(trace.ok() ? *trace : v1::Trace(), "Ring");
-  spec.set_replicate_missing_ranks(true);
-  std::string system = spec.system_json();
-  const std::string splits = "\"preferred-dataset-splits\": 4";
-  system.replace(system.find(splits), splits.size(), "\"preferred-dataset-splits\": 4096");
-  spec.set_system_json(system);
-  return spec;
-}
-
 TEST(JobsTest, RankCountAndTopologyMustAgreeAndBothAreNamed) {
   TestServer server;
   v1::SimulationSpec spec = SpecOf(MlpTrace(&server), "Ring");
@@ -79,11 +61,31 @@ TEST(JobsTest, TheSameRequestIsTheSameJob) {
   ASSERT_OK_AND_ASSIGN(const v1::Job first, server.CreateJob(spec, "what-if-1"));
   ASSERT_OK_AND_ASSIGN(const v1::Job second, server.CreateJob(spec, "what-if-1"));
   EXPECT_EQ(first.name(), second.name());
+  // Whatever changed since: the trace may be gone.
+  ASSERT_THAT(server.Wait(first.name()), IsOk());
+  grpc::ClientContext context;
+  v1::DeleteTraceRequest remove;
+  remove.set_name(spec.trace());
+  google::protobuf::Empty empty;
+  ASSERT_THAT(FromGrpc(server.traces().DeleteTrace(&context, remove, &empty)), IsOk());
+  ASSERT_OK_AND_ASSIGN(const v1::Job third, server.CreateJob(spec, "what-if-1"));
+  EXPECT_EQ(third.name(), first.name());
+}
+
+TEST(JobsTest, ADeeplyNestedSystemIsRefusedAndTheDaemonLives) {
+  TestServer server;
+  v1::SimulationSpec spec;
+  spec.set_trace("traces/t-none");
+  spec.set_network_yaml(NetworkYaml("Ring", 2));
+  spec.set_system_json(absl::StrCat("{\"local-mem-bw\": ", std::string(500'000, '['),
+                                    std::string(500'000, ']'), "}"));
+  EXPECT_THAT(server.CreateJob(spec), StatusIs(kInvalid, "local-mem-bw"));
+  EXPECT_THAT(server.TraceNames(), IsOk());
 }
 
 TEST(JobsTest, ARunningJobIsCancelledAndItsTraceIsHeldUntilThen) {
   TestServer server;
-  const v1::SimulationSpec spec = EndlessSpec(&server);
+  ASSERT_OK_AND_ASSIGN(const v1::SimulationSpec spec, EndlessSpec(&server));
   ASSERT_OK_AND_ASSIGN(const v1::Job job, server.CreateJob(spec));
   grpc::ClientContext context;
   v1::DeleteTraceRequest remove;
@@ -103,7 +105,7 @@ TEST(JobsTest, AFullQueueAnswersAtOnce) {
   options.workers = 1;
   options.limits.pending_jobs = 2;
   TestServer server(options);
-  const v1::SimulationSpec spec = EndlessSpec(&server);
+  ASSERT_OK_AND_ASSIGN(const v1::SimulationSpec spec, EndlessSpec(&server));
   absl::Status status;
   int accepted = 0;
   for (; accepted < 10 && status.ok(); ++accepted) status = server.CreateJob(spec).status();
@@ -116,7 +118,8 @@ TEST(JobsTest, ADrainPutsARunningJobBackAndARestartTakesItUp) {
   options.limits.drain_seconds = 1;
   TestServer server(options);
   const v1::Trace trace = MlpTrace(&server);
-  ASSERT_OK_AND_ASSIGN(const v1::Job endless, server.CreateJob(EndlessSpec(&server)));
+  ASSERT_OK_AND_ASSIGN(const v1::SimulationSpec endless_spec, EndlessSpec(&server));
+  ASSERT_OK_AND_ASSIGN(const v1::Job endless, server.CreateJob(endless_spec));
   ASSERT_OK_AND_ASSIGN(const v1::Job waiting, server.CreateJob(SpecOf(trace, "Ring")));
   std::thread drain([&server] {
     std::this_thread::sleep_for(std::chrono::milliseconds(300));

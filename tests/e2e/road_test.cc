@@ -110,7 +110,9 @@ TEST(RoadTest, TheSameJobTwiceGivesTheSameBytes) {
   ASSERT_OK_AND_ASSIGN(const v1::Job second, server.Run(SpecOf(trace, "Switch")));
   ASSERT_EQ(first.state(), v1::Job::SUCCEEDED) << first.error();
   EXPECT_EQ(first.result().ShortDebugString(), second.result().ShortDebugString());
-  EXPECT_EQ(Timeline(&server, first.name()), Timeline(&server, second.name()));
+  const std::vector<Row> rows = Timeline(&server, first.name());
+  EXPECT_GT(rows.size(), 1'000u);
+  EXPECT_EQ(rows, Timeline(&server, second.name()));
 }
 
 TEST(RoadTest, AFasterNetworkNeverTakesLongerAndMovesTheSameBytes) {

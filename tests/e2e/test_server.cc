@@ -241,4 +241,20 @@ v1::SimulationSpec SpecOf(const v1::Trace& trace, const std::string& topology) {
   return spec;
 }
 
+absl::StatusOr<v1::SimulationSpec> EndlessSpec(TestClient* client) {
+  v1::CreateUploadRequest request;
+  request.set_world_size(512);
+  const std::string file = "rank0.et.json.gz";
+  ASSIGN_OR_RETURN(
+      const v1::Trace trace,
+      client->Upload({{file, ReadFileOrDie("tests/data/collected/mlp_dp/w2/" + file)}}, request));
+  v1::SimulationSpec spec = SpecOf(trace, "Ring");
+  spec.set_replicate_missing_ranks(true);
+  std::string system = spec.system_json();
+  const std::string splits = "\"preferred-dataset-splits\": 4";
+  system.replace(system.find(splits), splits.size(), "\"preferred-dataset-splits\": 4096");
+  spec.set_system_json(system);
+  return spec;
+}
+
 }  // namespace chakrad

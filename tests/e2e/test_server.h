@@ -95,6 +95,9 @@ std::string NetworkYaml(const std::string& topology, int npus_count, double gib_
                         double latency_ns = 500);
 std::string RingSystemJson();
 v1::SimulationSpec SpecOf(const v1::Trace& trace, const std::string& topology);
+// Uploads one rank of a world of 512 and describes a simulation of it with some
+// billion events, which ends only by being stopped.
+absl::StatusOr<v1::SimulationSpec> EndlessSpec(TestClient* client);
 
 }  // namespace chakrad
 

@@ -150,7 +150,11 @@ TEST(UploadTest, LimitsAreToldWithTheirNumbers) {
   options.limits.upload_files = 2;
   options.limits.open_uploads = 1;
   TestServer server(options);
-  ASSERT_OK_AND_ASSIGN(const v1::Upload upload, server.Create({}));
+  v1::CreateUploadRequest request;
+  request.set_request_id("mine");
+  ASSERT_OK_AND_ASSIGN(const v1::Upload upload, server.Create(request));
+  ASSERT_OK_AND_ASSIGN(const v1::Upload asked_again, server.Create(request));  // No limit.
+  EXPECT_EQ(asked_again.name(), upload.name());
   EXPECT_THAT(server.Create({}),
               StatusIs(absl::StatusCode::kResourceExhausted, "1 uploads are open"));
   EXPECT_THAT(WriteOne(&server, upload.name(), "a", 0, "0123456789a"),
