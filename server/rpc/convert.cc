@@ -160,6 +160,12 @@ void ToProto(const JobView& view, v1::Job* job) {
   if (!record.result.empty() && !job->mutable_result()->ParseFromString(record.result)) {
     job->clear_result();
   }
+  if (job->has_result()) {  // Progress itself is not stored: a finished job has done all.
+    job->mutable_progress()->set_nodes_done(job->result().nodes_count());
+    job->mutable_progress()->set_nodes_count(job->result().nodes_count());
+    job->mutable_progress()->set_simulated_ps(job->result().end_ps());
+    job->mutable_progress()->set_events_count(job->result().events_count());
+  }
 }
 
 }  // namespace chakrad

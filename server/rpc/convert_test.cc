@@ -82,6 +82,20 @@ TEST(ConvertTest, CutTextOfFilesDoesNotMakeAnAnswerUnreadable) {
   EXPECT_TRUE(read_job.ParseFromString(job.SerializeAsString()));
 }
 
+TEST(ConvertTest, AStoredResultTellsTheProgressOfAFinishedJob) {
+  v1::SimulationResult result;
+  result.set_nodes_count(7);
+  result.set_end_ps(1'000);
+  JobView view;
+  view.record.state = JobRecord::State::kSucceeded;
+  view.record.result = result.SerializeAsString();
+  v1::Job job;
+  ToProto(view, &job);
+  EXPECT_EQ(job.progress().nodes_done(), 7);
+  EXPECT_EQ(job.progress().nodes_count(), 7);
+  EXPECT_EQ(job.progress().simulated_ps(), 1'000);
+}
+
 TEST(ConvertTest, AJobWithoutResultHasNone) {
   JobView view;
   view.record.id = "j-1";
