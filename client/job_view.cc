@@ -159,8 +159,6 @@ Json JobJson(const v1::Job& job) {
   Json json = {{"name", job.name()},
                {"state", v1::Job::State_Name(job.state())},
                {"trace", job.spec().trace()},
-               {"replicate_missing_ranks", job.spec().replicate_missing_ranks()},
-               {"keep_timeline", job.spec().keep_timeline()},
                {"create_time", TimeJson(job.has_create_time(), job.create_time())},
                {"start_time", TimeJson(job.has_start_time(), job.start_time())},
                {"end_time", TimeJson(job.has_end_time(), job.end_time())},
@@ -170,6 +168,10 @@ Json JobJson(const v1::Job& job) {
                  {"simulated_ns", PsAsNs(job.progress().simulated_ps())},
                  {"events_count", job.progress().events_count()}}},
                {"error", job.error()}};
+  if (!job.spec().network_yaml().empty()) {  // Lists have no specification.
+    json["replicate_missing_ranks"] = job.spec().replicate_missing_ranks();
+    json["keep_timeline"] = job.spec().keep_timeline();
+  }
   json["result"] = job.has_result() ? ResultJson(job.result()) : Json(nullptr);
   return json;
 }

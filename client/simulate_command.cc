@@ -74,6 +74,7 @@ absl::Status RunSimulate(const SimulateArgs& args, Session* session) {
   ASSIGN_OR_RETURN(v1::Job job,
                    UnaryCall(stub.get(), &JobStub::CreateJob, request, session->call_options()));
   if (args.watch) {
+    session->err() << job.name() << "\n";  // To find it again, should the watch be interrupted.
     ASSIGN_OR_RETURN(job, WatchToEnd(session, job.name()));
     ReportFinishedJob(session, job, args.all_ranks);
   } else if (session->json()) {

@@ -51,9 +51,14 @@ absl::StatusOr<v1::Job> WatchToEnd(Session* session, const std::string& job_name
   while (true) {
     const absl::Status status = WatchOnce(stub.get(), job_name, &resume, &line, &job);
     if (IsFinished(job)) return job;
-    if (!status.ok() && status.code() != absl::StatusCode::kUnavailable) return status;
+    // Nobody here cancels: CANCELLED is what a server that just stops answers.
+    const bool comes_back = absl::IsUnavailable(status) || absl::IsCancelled(status);
+    if (!status.ok() && !comes_back) return status;
     Backoff& backoff = job.name().empty() ? first : resume;
     if (backoff.Wait()) continue;
+    if (absl::IsCancelled(status)) {
+      return absl::UnavailableError(absl::StrCat("the server stopped before ", job_name, " ended"));
+    }
     return status.ok() ? absl::InternalError(absl::StrCat("the server stopped reporting on ",
                                                           job_name, " before its end"))
                        : status;

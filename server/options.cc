@@ -3,11 +3,22 @@
 #include <CLI/CLI.hpp>
 #include <map>
 
+#include "absl/strings/numbers.h"
 #include "absl/strings/str_cat.h"
 #include "server/version.h"
 
 namespace chakrad {
 namespace {
+
+// "" when `address` is host:port with a port that exists, else what is wrong.
+std::string WrongAddress(const std::string& address) {
+  const size_t colon = address.rfind(':');
+  int port = -1;
+  const bool fits = colon != std::string::npos && colon > 0 &&
+                    absl::SimpleAtoi(address.substr(colon + 1), &port) && port >= 0 &&
+                    port <= 65'535;
+  return fits ? "" : absl::StrCat(address, " is not host:port with a port in [0, 65535]");
+}
 
 void AddLimits(CLI::App* app, ServerLimits* limits) {
   const auto add = [app](const char* flag, int64_t* value, const char* help, int64_t highest) {
@@ -42,9 +53,11 @@ absl::StatusOr<ParsedCommandLine> ParseCommandLine(int argc, const char* const* 
   app.add_option("--data_dir", options.data_dir, "Folder for everything durable; made if missing")
       ->required();
   app.add_option("--listen", options.listen, "host:port for gRPC; port 0 picks a free one")
+      ->check(WrongAddress)
       ->capture_default_str();
   app.add_option("--http_listen", options.http_listen,
                  "host:port for /metrics and /healthz; port 0 picks a free one")
+      ->check(WrongAddress)
       ->capture_default_str();
   app.add_option("--workers", options.workers, "Simulations that run at once")
       ->check(CLI::Range(1, 256))

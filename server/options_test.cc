@@ -59,6 +59,10 @@ TEST(OptionsTest, ErrorsNameTheFlag) {
   EXPECT_THAT(Parse({}), StatusIs(absl::StatusCode::kInvalidArgument, "--data_dir"));
   EXPECT_THAT(Parse({"--data_dir=/d", "--workers=0"}),
               StatusIs(absl::StatusCode::kInvalidArgument, "--workers"));
+  EXPECT_THAT(Parse({"--data_dir=/d", "--listen=127.0.0.1:99999"}),
+              StatusIs(absl::StatusCode::kInvalidArgument, "127.0.0.1:99999 is not host:port"));
+  EXPECT_THAT(Parse({"--data_dir=/d", "--http_listen=bogus"}),
+              StatusIs(absl::StatusCode::kInvalidArgument, "--http_listen"));
   EXPECT_THAT(Parse({"--data_dir=/d", "--prot=1"}),
               StatusIs(absl::StatusCode::kInvalidArgument, "--prot"));
 }

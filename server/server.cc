@@ -1,5 +1,6 @@
 #include "server/server.h"
 
+#include <grpc/support/log.h>
 #include <grpcpp/ext/proto_server_reflection_plugin.h>
 #include <grpcpp/grpcpp.h>
 #include <grpcpp/health_check_service_interface.h>
@@ -91,6 +92,10 @@ class RealServer : public ChakradServer {
   }
 
   absl::Status StartGrpc() {
+    // What matters of gRPC's own complaints comes back as a status.
+    gpr_set_log_function([](gpr_log_func_args* args) {
+      Log(LogLevel::kDebug, "grpc", {{"message", args->message}});
+    });
     grpc::EnableDefaultHealthCheckService(true);
     grpc::reflection::InitProtoReflectionServerBuilderPlugin();
     services_.push_back(NewIngestService(&uploads_, &metrics_));

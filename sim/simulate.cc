@@ -93,7 +93,7 @@ class Run {
 
 }  // namespace
 
-const char kSimEngineVersion[] = "1";
+const char kSimEngineVersion[] = "2";
 
 absl::StatusOr<SimResult> Simulate(const Trace& trace, const SystemDescription& system,
                                    const SimOptions& options, SimObserver* observer) {

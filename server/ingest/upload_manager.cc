@@ -223,6 +223,9 @@ absl::StatusOr<TraceInfo> UploadManager::SealExclusively(absl::string_view id) {
   absl::StatusOr<ImportResult> imported = ImportTrace(files, options);
   if (!imported.ok()) {
     metrics_->AddSeal(false);
+    // Bytes that are wrong stay wrong; kept, they would take disk and a place
+    // among the open uploads until they expire.
+    if (absl::IsInvalidArgument(imported.status())) RETURN_IF_ERROR(Forget(id));
     return imported.status();
   }
   TraceInfo info;
@@ -250,6 +253,13 @@ absl::StatusOr<TraceInfo> UploadManager::SealExclusively(absl::string_view id) {
        {"ranks", absl::StrCat(imported->trace.ranks.size())},
        {"seconds", absl::StrCat(seconds.count())}});
   return traces_->GetInfo(info.id);
+}
+
+absl::Status UploadManager::Forget(absl::string_view id) {
+  RETURN_IF_ERROR(uploads_->Delete(id));
+  MutexLock lock(&mutex_);
+  if (open_uploads_ > 0) --open_uploads_;
+  return absl::OkStatus();
 }
 
 void UploadManager::EndUse(const std::string& id) {

@@ -71,7 +71,8 @@ class UploadManager {
   // ABORTED while another stream writes to it or a Seal converts it.
   absl::StatusOr<std::unique_ptr<UploadWriter>> BeginWrite(absl::string_view id);
   // Converts the committed files into a trace and stores it; a second call for
-  // the same upload waits for the first and answers the same.
+  // the same upload waits for the first and answers the same. INVALID_ARGUMENT
+  // tells what is wrong with the files, and the upload is gone.
   absl::StatusOr<TraceInfo> Seal(absl::string_view id);
 
   // From now on everything new is UNAVAILABLE.
@@ -85,6 +86,7 @@ class UploadManager {
   // RESOURCE_EXHAUSTED when too many uploads are open and none is old enough to go.
   absl::Status MakeRoomForUpload() ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
   absl::StatusOr<TraceInfo> SealExclusively(absl::string_view id);
+  absl::Status Forget(absl::string_view id);
   void EndUse(const std::string& id);
 
   UploadStore* const uploads_;

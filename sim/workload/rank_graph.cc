@@ -1,10 +1,13 @@
 #include "sim/workload/rank_graph.h"
 
 #include <algorithm>
+#include <map>
 #include <numeric>
 #include <string>
+#include <utility>
 
 #include "absl/strings/str_cat.h"
+#include "trace/model/trace.h"
 
 namespace chakrad {
 namespace {
@@ -40,6 +43,7 @@ std::string DescribeCycle(const RankTrace& trace, const std::vector<uint32_t>& w
   return text;
 }
 
+// Walks the trace's own dependencies for the message.
 absl::Status CheckAcyclic(const RankTrace& trace, const RankGraph& graph) {
   std::vector<uint32_t> waiting = graph.deps_count;
   std::vector<uint32_t> free = graph.roots;
@@ -51,22 +55,52 @@ absl::Status CheckAcyclic(const RankTrace& trace, const RankGraph& graph) {
     }
   }
   if (run == trace.size()) return absl::OkStatus();
+  if (graph.dependent.size() != trace.dep_node.size()) {  // Perhaps only by what was added.
+    return absl::FailedPreconditionError("the recorded order contradicts the dependencies");
+  }
   return absl::FailedPreconditionError(
       absl::StrCat("rank ", trace.rank,
                    ": the run cannot finish: a dependency cycle: ", DescribeCycle(trace, waiting)));
 }
 
-}  // namespace
+// Of each collective the one before it in its group as recorded, else kNone. A rank's
+// program calls the collectives of a group in one order on all ranks; with one
+// communication at a time, a rank that took the next one first would wait for ranks that
+// wait for it. Groups with an untimed collective are left to their dependencies.
+std::vector<uint32_t> RecordedPredecessors(const RankTrace& trace) {
+  std::map<uint32_t, std::vector<uint32_t>> by_group;
+  for (uint32_t node = 0; node < trace.size(); ++node) {
+    if (trace.type[node] != NodeType::kCommColl) continue;
+    const CommOp* comm = trace.CommOf(node);
+    by_group[comm == nullptr || comm->group == kNone ? kWorldGroup : comm->group].push_back(node);
+  }
+  std::vector<uint32_t> before(trace.size(), kNone);
+  for (auto& [group, nodes] : by_group) {
+    if (std::any_of(nodes.begin(), nodes.end(),
+                    [&](uint32_t node) { return trace.start_ns[node] == kUnknownNs; })) {
+      continue;
+    }
+    std::sort(nodes.begin(), nodes.end(), [&](uint32_t a, uint32_t b) {
+      return std::pair(trace.start_ns[a], trace.id[a]) < std::pair(trace.start_ns[b], trace.id[b]);
+    });
+    for (size_t i = 1; i < nodes.size(); ++i) before[nodes[i]] = nodes[i - 1];
+  }
+  return before;
+}
 
-absl::StatusOr<RankGraph> BuildRankGraph(const RankTrace& trace) {
+// `before`: one more dependency of each node, or kNone.
+RankGraph TurnRound(const RankTrace& trace, const std::vector<uint32_t>& before) {
   const uint32_t size = trace.size();
   RankGraph graph;
   graph.dependent_begin.assign(size + 1, 0);
   for (const uint32_t dependency : trace.dep_node) ++graph.dependent_begin[dependency + 1];
+  for (const uint32_t dependency : before) {
+    if (dependency != kNone) ++graph.dependent_begin[dependency + 1];
+  }
   for (uint32_t node = 0; node < size; ++node) {
     graph.dependent_begin[node + 1] += graph.dependent_begin[node];
   }
-  graph.dependent.resize(trace.dep_node.size());
+  graph.dependent.resize(graph.dependent_begin[size]);
   graph.deps_count.resize(size);
   std::vector<uint32_t> next(graph.dependent_begin.begin(), graph.dependent_begin.end() - 1);
   for (uint32_t node = 0; node < size; ++node) {
@@ -74,6 +108,9 @@ absl::StatusOr<RankGraph> BuildRankGraph(const RankTrace& trace) {
     for (uint32_t i = trace.dep_begin[node]; i < trace.dep_begin[node + 1]; ++i) {
       graph.dependent[next[trace.dep_node[i]]++] = node;
     }
+    if (before[node] == kNone) continue;
+    ++graph.deps_count[node];
+    graph.dependent[next[before[node]]++] = node;
   }
   graph.by_order.resize(size);
   std::iota(graph.by_order.begin(), graph.by_order.end(), 0);
@@ -85,6 +122,16 @@ absl::StatusOr<RankGraph> BuildRankGraph(const RankTrace& trace) {
     if (graph.deps_count[node] == 0) graph.roots.push_back(node);
   }
   if (!trace.gap_node.empty()) graph.gap_ns = trace.DenseGaps();
+  return graph;
+}
+
+}  // namespace
+
+absl::StatusOr<RankGraph> BuildRankGraph(const RankTrace& trace) {
+  RankGraph graph = TurnRound(trace, RecordedPredecessors(trace));
+  if (CheckAcyclic(trace, graph).ok()) return graph;
+  // Recorded times that contradict the dependencies decide nothing.
+  graph = TurnRound(trace, std::vector<uint32_t>(trace.size(), kNone));
   RETURN_IF_ERROR(CheckAcyclic(trace, graph));
   return graph;
 }

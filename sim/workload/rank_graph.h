@@ -24,6 +24,9 @@ struct RankGraph {
   std::vector<int64_t> gap_ns;  // By node; empty when the trace has no gaps.
 };
 
+// Beside the trace's dependencies, a collective waits for the one before it in its
+// process group as recorded, where all of the group's have start times and the order
+// agrees with the dependencies.
 // FAILED_PRECONDITION when the dependencies have a cycle: the message walks it.
 // O(nodes log nodes + edges); no recursion.
 absl::StatusOr<RankGraph> BuildRankGraph(const RankTrace& trace);

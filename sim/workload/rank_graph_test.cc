@@ -39,6 +39,42 @@ TEST(RankGraphTest, EdgesAreTurnedRoundAndCountedByKind) {
   EXPECT_THAT(graph.gap_ns, IsEmpty());
 }
 
+// Collectives of one group with the given start times (ids in the order given).
+RankTrace Collectives(const std::vector<int64_t>& starts_ns,
+                      const std::vector<std::pair<uint32_t, uint32_t>>& edges) {
+  RankTraceBuilder builder;
+  const CommOp all_reduce{.bytes = 8};
+  for (size_t i = 0; i < starts_ns.size(); ++i) {
+    builder.AddNode(NodeSpec{.id = i,
+                             .type = NodeType::kCommColl,
+                             .name = "all_reduce",
+                             .start_ns = starts_ns[i],
+                             .comm = &all_reduce});
+  }
+  for (const auto& [node, dependency] : edges) {
+    builder.AddEdge(node, dependency, EdgeKind::kData);
+  }
+  return *builder.Build(nullptr);
+}
+
+TEST(RankGraphTest, CollectivesOfAGroupRunInTheirRecordedOrder) {
+  ASSERT_OK_AND_ASSIGN(const RankGraph graph, BuildRankGraph(Collectives({30, 10, 20}, {})));
+  EXPECT_THAT(graph.roots, ElementsAre(1));  // 1 at 10, then 2 at 20, then 0 at 30.
+  EXPECT_THAT(graph.dependent_begin, ElementsAre(0, 0, 1, 2));
+  EXPECT_THAT(graph.dependent, ElementsAre(2, 0));
+  EXPECT_THAT(graph.deps_count, ElementsAre(1, 0, 1));
+}
+
+TEST(RankGraphTest, WithoutTimesOrAgainstTheDependenciesNoOrderIsAdded) {
+  ASSERT_OK_AND_ASSIGN(const RankGraph untimed,
+                       BuildRankGraph(Collectives({30, kUnknownNs, 20}, {})));
+  EXPECT_THAT(untimed.roots, ElementsAre(0, 1, 2));
+  // 1 waits for 0, which started later.
+  ASSERT_OK_AND_ASSIGN(const RankGraph against, BuildRankGraph(Collectives({30, 10}, {{1, 0}})));
+  EXPECT_THAT(against.roots, ElementsAre(0));
+  EXPECT_THAT(against.deps_count, ElementsAre(0, 1));
+}
+
 TEST(RankGraphTest, ASelfDependencyIsACycle) {
   EXPECT_THAT(BuildRankGraph(Make({5, 6}, {{1, 1}})),
               StatusIs(absl::StatusCode::kFailedPrecondition,

@@ -113,13 +113,16 @@ TEST_F(BadInputTest, MissingParent) {
                 {"rank0.json", "77", "aten::mm", "byte"});
 }
 
-TEST_F(BadInputTest, AFailedSealLeavesTheUploadOpenForAnotherTry) {
-  ASSERT_OK_AND_ASSIGN(const v1::Upload upload, server_.Create({}));
-  const std::string good = GoodEt();
-  ASSERT_THAT(server_.Write(upload.name(), {{"rank0.json", good.substr(0, 100)}}), IsOk());
-  EXPECT_THAT(server_.Seal(upload.name()), StatusIs(kInvalid, "rank0.json"));
-  ASSERT_THAT(server_.Write(upload.name(), {{"rank0.json", good}}), IsOk());
-  EXPECT_THAT(server_.Seal(upload.name()), IsOk());
+TEST(RefusedUploadTest, RefusedUploadsDoNotLockOthersOut) {
+  ServerOptions options;
+  options.limits.open_uploads = 1;
+  TestServer server(options);
+  v1::CreateUploadRequest request;
+  request.set_request_id("same");
+  for (int i = 0; i < 3; ++i) {
+    EXPECT_THAT(server.Upload({{"rank0.json", ""}}, request), StatusIs(kInvalid, "empty"));
+  }
+  EXPECT_THAT(server.Upload({{"rank0.json", GoodEt()}}, request), IsOk());
 }
 
 }  // namespace

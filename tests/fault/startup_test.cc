@@ -20,9 +20,8 @@ void ExpectOneLine(DaemonProcess* daemon, const std::string& part) {
   EXPECT_FALSE(daemon->WaitUntilReady());
   EXPECT_EQ(daemon->Wait(), 1);
   const std::string errors = daemon->Errors();
-  const size_t at = errors.rfind("chakrad: ");
-  ASSERT_NE(at, std::string::npos) << errors;
-  const std::string line = errors.substr(at);
+  ASSERT_EQ(errors.rfind("chakrad: ", 0), 0u) << errors;  // Nothing before it.
+  const std::string& line = errors;
   EXPECT_NE(line.find(part), std::string::npos) << line;
   EXPECT_EQ(line.find('\n'), line.size() - 1) << line;
 }
