@@ -127,6 +127,20 @@ absl::Status CheckRanks(const std::vector<RankTrace>& ranks, int32_t world_size)
   return absl::OkStatus();
 }
 
+// A rank may know groups of others (an export lists all); using one is odd.
+void NoteForeignGroups(const RankTrace& rank, std::vector<std::string>* notices) {
+  std::vector<bool> used(rank.groups.size(), false);
+  for (const CommOp& comm : rank.comm) {
+    if (comm.group < used.size()) used[comm.group] = true;
+  }
+  for (size_t i = 0; i < rank.groups.size(); ++i) {
+    const ProcessGroup& group = rank.groups[i];
+    if (!used[i] || group.ranks.empty() || absl::c_linear_search(group.ranks, rank.rank)) continue;
+    notices->push_back(absl::StrCat("rank ", rank.rank, " uses process group \"", group.name,
+                                    "\", which does not hold it"));
+  }
+}
+
 }  // namespace
 
 absl::StatusOr<Trace> AssembleTrace(std::vector<RankTrace> ranks, int32_t world_size,
@@ -153,11 +167,7 @@ absl::StatusOr<Trace> AssembleTrace(std::vector<RankTrace> ranks, int32_t world_
   for (const RankTrace& rank : ranks) groups.Look(rank);
   for (RankTrace& rank : ranks) {
     const std::vector<uint32_t> numbers = groups.Number(rank);
-    for (const ProcessGroup& group : rank.groups) {
-      if (group.ranks.empty() || absl::c_linear_search(group.ranks, rank.rank)) continue;
-      notices->push_back(absl::StrCat("rank ", rank.rank, " uses process group \"", group.name,
-                                      "\", which does not hold it"));
-    }
+    NoteForeignGroups(rank, notices);
     for (CommOp& comm : rank.comm) {
       comm.group = comm.group < numbers.size() ? numbers[comm.group] : kWorldGroup;
     }

@@ -53,6 +53,16 @@ TEST(AssembleTest, EqualMembersAndNameAreOneGroupWhateverTheRanksNumberThem) {
   EXPECT_NE(trace.ranks[0].comm[0].group, trace.ranks[0].comm[1].group);
 }
 
+TEST(AssembleTest, AGroupOfOthersIsNotedOnlyWhenTheRankUsesIt) {
+  const ProcessGroup others{"dp1", "", {1, 3}};
+  std::vector<std::string> notices;
+  ASSERT_THAT(AssembleTrace({Rank(0, {others}, {})}, 4, &notices), IsOk());
+  EXPECT_TRUE(notices.empty());
+  ASSERT_THAT(AssembleTrace({Rank(0, {others}, {0})}, 4, &notices), IsOk());
+  ASSERT_EQ(notices.size(), 1u);
+  EXPECT_EQ(notices[0], "rank 0 uses process group \"dp1\", which does not hold it");
+}
+
 TEST(AssembleTest, NamesThatDifferFromRankToRankAreMatchedByOrderOfFirstUse) {
   const std::vector<int32_t> members{0, 1};
   std::vector<std::string> notices;
