@@ -29,6 +29,8 @@ struct JobRecord {
   int64_t start_unix_ns = 0;  // 0: not yet.
   int64_t end_unix_ns = 0;
   std::string error;
+  // Someone asked to cancel it: it must not start again after a crash.
+  bool cancel_asked = false;
   // Serialised by the job's owner; the store does not look inside.
   std::string spec;
   std::string result;

@@ -45,6 +45,7 @@ void JobToProto(const JobRecord& job, storage::JobHeader* header) {
   header->set_start_unix_ns(job.start_unix_ns);
   header->set_end_unix_ns(job.end_unix_ns);
   header->set_error(job.error);
+  header->set_cancel_asked(job.cancel_asked);
 }
 
 absl::Status JobFromProto(const storage::JobHeader& header, JobRecord* job) {
@@ -59,6 +60,7 @@ absl::Status JobFromProto(const storage::JobHeader& header, JobRecord* job) {
   job->start_unix_ns = header.start_unix_ns();
   job->end_unix_ns = header.end_unix_ns();
   job->error = header.error();
+  job->cancel_asked = header.cancel_asked();
   return absl::OkStatus();
 }
 

@@ -47,6 +47,7 @@ class JobStoreTest : public EngineTest {
     EXPECT_EQ(got.start_unix_ns, want.start_unix_ns);
     EXPECT_EQ(got.end_unix_ns, want.end_unix_ns);
     EXPECT_EQ(got.error, want.error);
+    EXPECT_EQ(got.cancel_asked, want.cancel_asked);
     EXPECT_EQ(got.spec, want.spec);
     EXPECT_EQ(got.result, want.result);
   }
@@ -65,6 +66,7 @@ TEST_P(JobStoreTest, ARecordComesBackWholeAfterEachUpdate) {
   job.state = JobRecord::State::kRunning;
   job.start_unix_ns = 5;
   ASSERT_THAT(store_->Update(job), IsOk());
+  job.cancel_asked = true;
   job.state = JobRecord::State::kFailed;
   job.end_unix_ns = INT64_MAX;
   job.error = "rank 3 waits \xff";

@@ -78,6 +78,12 @@ absl::Status JobManager::Start() {
   MutexLock lock(&mutex_);
   for (JobRecord& record : unfinished) {
     ASSIGN_OR_RETURN(const SimulationSpec spec, DecodeSpec(record.spec));
+    if (record.cancel_asked) {  // A crash came before it could end.
+      record.state = JobRecord::State::kCancelled;
+      record.end_unix_ns = clock_->NowUnixNs();
+      RETURN_IF_ERROR(jobs_->Update(record));
+      continue;
+    }
     if (record.state == JobRecord::State::kRunning) {  // A crash cut it off.
       record.state = JobRecord::State::kPending;
       record.start_unix_ns = 0;
@@ -163,9 +169,13 @@ absl::StatusOr<JobView> JobManager::Cancel(absl::string_view id) {
   {
     MutexLock lock(&mutex_);
     if (const auto job = FindLive(id)) {
-      job->cancel_asked = true;
-      if (job->view.record.state != JobRecord::State::kPending) return job->view;
       JobRecord cancelled = job->view.record;
+      cancelled.cancel_asked = true;
+      if (cancelled.state != JobRecord::State::kPending) {  // The worker will look.
+        RETURN_IF_ERROR(jobs_->Update(cancelled));
+        job->view.record.cancel_asked = true;
+        return job->view;
+      }
       cancelled.state = JobRecord::State::kCancelled;
       cancelled.end_unix_ns = clock_->NowUnixNs();
       RETURN_IF_ERROR(jobs_->Update(cancelled));
@@ -275,7 +285,7 @@ JobHooks JobManager::HooksOf(const std::shared_ptr<LiveJob>& job) {
   JobHooks hooks;
   hooks.stop = [this, job] {
     MutexLock lock(&mutex_);
-    return job->cancel_asked || put_back_;
+    return job->view.record.cancel_asked || put_back_;
   };
   hooks.progress = [this, job](const SimProgress& progress) {
     MutexLock lock(&mutex_);
@@ -294,12 +304,14 @@ JobHooks JobManager::HooksOf(const std::shared_ptr<LiveJob>& job) {
 
 void JobManager::RunOne(const std::shared_ptr<LiveJob>& job) {
   JobRecord running;
+  absl::Status marked;
   {
+    // The lock keeps a Cancel from being overwritten by what was read before it.
     MutexLock lock(&mutex_);
     running = job->view.record;
+    marked = jobs_->Update(running);
   }
   Log(LogLevel::kInfo, "job_started", {{"job", running.id}, {"trace", running.trace_id}});
-  const absl::Status marked = jobs_->Update(running);
   if (!marked.ok()) {
     Conclude(job, marked);
     return;
@@ -321,7 +333,7 @@ void JobManager::Conclude(const std::shared_ptr<LiveJob>& job,
   if (outcome.ok()) {
     record.state = JobRecord::State::kSucceeded;
     record.result = EncodeOutcome(*outcome);
-  } else if (absl::IsCancelled(outcome.status()) && job->cancel_asked) {
+  } else if (absl::IsCancelled(outcome.status()) && record.cancel_asked) {
     record.state = JobRecord::State::kCancelled;
   } else if (absl::IsCancelled(outcome.status()) && put_back_) {
     record.state = JobRecord::State::kPending;

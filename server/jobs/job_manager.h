@@ -78,7 +78,6 @@ class JobManager {
     int64_t version = 0;  // Grows with every change that a watcher wants to see.
     std::chrono::steady_clock::time_point progress_told_at;
     int64_t timeline_chunks = 0;
-    bool cancel_asked = false;
   };
   using LiveJobs = std::map<std::string, std::shared_ptr<LiveJob>>;
 

@@ -86,6 +86,32 @@ TEST(KillTest, ARunningJobIsTakenUpAfterKillNine) {
   EXPECT_EQ(ended.state(), v1::Job::SUCCEEDED) << ended.error();
 }
 
+TEST(KillTest, AnAnsweredCancelIsKeptAcrossKillNine) {
+  const std::string folder = MakeTempFolder();
+  std::string name;
+  {
+    DaemonProcess daemon(folder);
+    ASSERT_TRUE(daemon.WaitUntilReady()) << daemon.Errors();
+    TestClient client;
+    client.Connect(daemon.grpc_address());
+    ASSERT_OK_AND_ASSIGN(const v1::SimulationSpec spec, EndlessSpec(&client));
+    ASSERT_OK_AND_ASSIGN(v1::Job job, client.CreateJob(spec));
+    name = job.name();
+    while (job.state() == v1::Job::PENDING) {
+      ASSERT_OK_AND_ASSIGN(job, client.GetJob(name));
+    }
+    ASSERT_THAT(client.CancelJob(name), IsOk());
+    daemon.Signal(SIGKILL);  // Before or after the worker has looked: both must do.
+    daemon.Wait();
+  }
+  DaemonProcess daemon(folder);
+  ASSERT_TRUE(daemon.WaitUntilReady()) << daemon.Errors();
+  TestClient client;
+  client.Connect(daemon.grpc_address());
+  ASSERT_OK_AND_ASSIGN(const v1::Job job, client.GetJob(name));
+  EXPECT_EQ(job.state(), v1::Job::CANCELLED);
+}
+
 // Three uploaders push without pause while the daemon is killed at random
 // moments. CHAKRAD_SEED=N replays a run, CHAKRAD_ROUNDS=N makes it longer.
 TEST(KillTest, NothingAcknowledgedIsLostAndNothingIsHalfVisible) {
