@@ -58,13 +58,10 @@ class Caster {
         known_good_(trace.groups.size(), false) {}
 
   void Assign() {
-    size_t index = 0;
     for (int32_t rank = 0; rank < trace_.world_size; ++rank) {
-      while (index + 1 < trace_.ranks.size() && trace_.ranks[index + 1].rank <= rank) ++index;
-      cast_->trace_of.push_back(static_cast<uint32_t>(index));
-      if (trace_.ranks[index].rank != rank) {
-        cast_->stand_in_by_rank[rank] = trace_.ranks[index].rank;
-      }
+      const RankTrace* part = trace_.FindRankOrStandIn(rank);
+      cast_->trace_of.push_back(static_cast<uint32_t>(part - trace_.ranks.data()));
+      if (part->rank != rank) cast_->stand_in_by_rank[rank] = part->rank;
     }
   }
 

@@ -7,6 +7,7 @@
 #include <utility>
 
 #include "absl/strings/str_cat.h"
+#include "trace/model/dependents.h"
 #include "trace/model/trace.h"
 
 namespace chakrad {
@@ -88,30 +89,14 @@ std::vector<uint32_t> RecordedPredecessors(const RankTrace& trace) {
   return before;
 }
 
-// `before`: one more dependency of each node, or kNone.
+// `before`: one more dependency of each node, or kNone; empty: none.
 RankGraph TurnRound(const RankTrace& trace, const std::vector<uint32_t>& before) {
   const uint32_t size = trace.size();
   RankGraph graph;
-  graph.dependent_begin.assign(size + 1, 0);
-  for (const uint32_t dependency : trace.dep_node) ++graph.dependent_begin[dependency + 1];
-  for (const uint32_t dependency : before) {
-    if (dependency != kNone) ++graph.dependent_begin[dependency + 1];
-  }
-  for (uint32_t node = 0; node < size; ++node) {
-    graph.dependent_begin[node + 1] += graph.dependent_begin[node];
-  }
-  graph.dependent.resize(graph.dependent_begin[size]);
-  graph.deps_count.resize(size);
-  std::vector<uint32_t> next(graph.dependent_begin.begin(), graph.dependent_begin.end() - 1);
-  for (uint32_t node = 0; node < size; ++node) {
-    graph.deps_count[node] = trace.dep_begin[node + 1] - trace.dep_begin[node];
-    for (uint32_t i = trace.dep_begin[node]; i < trace.dep_begin[node + 1]; ++i) {
-      graph.dependent[next[trace.dep_node[i]]++] = node;
-    }
-    if (before[node] == kNone) continue;
-    ++graph.deps_count[node];
-    graph.dependent[next[before[node]]++] = node;
-  }
+  Dependents dependents = DependentsOf(trace, before);
+  graph.dependent_begin = std::move(dependents.begin);
+  graph.dependent = std::move(dependents.node);
+  graph.deps_count = std::move(dependents.deps_count);
   graph.by_order.resize(size);
   std::iota(graph.by_order.begin(), graph.by_order.end(), 0);
   std::sort(graph.by_order.begin(), graph.by_order.end(),
@@ -131,7 +116,7 @@ absl::StatusOr<RankGraph> BuildRankGraph(const RankTrace& trace) {
   RankGraph graph = TurnRound(trace, RecordedPredecessors(trace));
   if (CheckAcyclic(trace, graph).ok()) return graph;
   // Recorded times that contradict the dependencies decide nothing.
-  graph = TurnRound(trace, std::vector<uint32_t>(trace.size(), kNone));
+  graph = TurnRound(trace, {});
   RETURN_IF_ERROR(CheckAcyclic(trace, graph));
   return graph;
 }

@@ -5,6 +5,7 @@
 #include <vector>
 
 #include "absl/strings/str_cat.h"
+#include "trace/model/dependents.h"
 #include "trace/model/rank_trace.h"
 
 namespace chakrad {
@@ -19,16 +20,10 @@ constexpr int64_t kMaxSearchedEdges = 50'000'000;
 // again and again: the cycles and what waits for them.
 std::vector<bool> FindBlocked(const RankTrace& rank, uint32_t* blocked_count) {
   const uint32_t size = rank.size();
-  std::vector<uint32_t> left(size), child_begin(size + 1, 0), child(rank.dep_node.size());
-  for (const uint32_t dependency : rank.dep_node) ++child_begin[dependency + 1];
-  for (uint32_t i = 0; i < size; ++i) child_begin[i + 1] += child_begin[i];
-  std::vector<uint32_t> next(child_begin.begin(), child_begin.end() - 1);
+  const Dependents dependents = DependentsOf(rank);
+  std::vector<uint32_t> left = dependents.deps_count;
   std::vector<uint32_t> ready;
   for (uint32_t node = 0; node < size; ++node) {
-    left[node] = rank.dep_begin[node + 1] - rank.dep_begin[node];
-    for (uint32_t j = rank.dep_begin[node]; j < rank.dep_begin[node + 1]; ++j) {
-      child[next[rank.dep_node[j]]++] = node;
-    }
     if (left[node] == 0) ready.push_back(node);
   }
   std::vector<bool> blocked(size, true);
@@ -38,8 +33,8 @@ std::vector<bool> FindBlocked(const RankTrace& rank, uint32_t* blocked_count) {
     ready.pop_back();
     blocked[node] = false;
     --*blocked_count;
-    for (uint32_t j = child_begin[node]; j < child_begin[node + 1]; ++j) {
-      if (--left[child[j]] == 0) ready.push_back(child[j]);
+    for (uint32_t j = dependents.begin[node]; j < dependents.begin[node + 1]; ++j) {
+      if (--left[dependents.node[j]] == 0) ready.push_back(dependents.node[j]);
     }
   }
   return blocked;

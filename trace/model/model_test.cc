@@ -4,6 +4,7 @@
 #include <limits>
 
 #include "common/status_matchers.h"
+#include "trace/model/dependents.h"
 #include "trace/model/ledger.h"
 #include "trace/model/rank_trace_builder.h"
 #include "trace/model/trace.h"
@@ -44,6 +45,24 @@ TEST(RankTraceBuilderTest, EdgesBecomeSortedRangesWithoutRepeats) {
   EXPECT_THAT(trace.dep_begin, ElementsAre(0, 2, 2));
   EXPECT_THAT(trace.dep_node, ElementsAre(b, b));
   EXPECT_THAT(trace.dep_kind, ElementsAre(EdgeKind::kData, EdgeKind::kControl));
+}
+
+TEST(DependentsTest, EdgesAreTurnedRoundAndOneMoreIsAdded) {
+  // 0 <- 1, 0 <- 2 (two kinds); one more: 1 <- 2.
+  RankTraceBuilder builder;
+  for (uint64_t id = 0; id < 3; ++id) builder.AddNode(Comp(id, "op"));
+  builder.AddEdge(1, 0, EdgeKind::kData);
+  builder.AddEdge(2, 0, EdgeKind::kData);
+  builder.AddEdge(2, 0, EdgeKind::kControl);
+  ASSERT_OK_AND_ASSIGN(const RankTrace trace, builder.Build(nullptr));
+  const Dependents plain = DependentsOf(trace);
+  EXPECT_THAT(plain.begin, ElementsAre(0, 3, 3, 3));
+  EXPECT_THAT(plain.node, ElementsAre(1, 2, 2));
+  EXPECT_THAT(plain.deps_count, ElementsAre(0, 1, 2));
+  const Dependents more = DependentsOf(trace, {kNone, kNone, 1});
+  EXPECT_THAT(more.begin, ElementsAre(0, 3, 4, 4));
+  EXPECT_THAT(more.node, ElementsAre(1, 2, 2, 2));
+  EXPECT_THAT(more.deps_count, ElementsAre(0, 1, 3));
 }
 
 TEST(RankTraceBuilderTest, IdsAbove2To53StayDistinct) {
