@@ -6,6 +6,7 @@
 
 #include "absl/strings/str_cat.h"
 #include "common/status_matchers.h"
+#include "storage/open.h"
 #include "tests/e2e/test_server.h"
 
 namespace chakrad {
@@ -128,6 +129,15 @@ TEST(JobsTest, ADrainPutsARunningJobBackAndARestartTakesItUp) {
   EXPECT_THAT(server.Wait(endless.name()),
               StatusIs(absl::StatusCode::kUnavailable, "shutting down"));
   drain.join();
+  server.Stop();
+  {  // Put back for certain, not only found running by the next start.
+    StoreOptions store;
+    store.data_dir = server.data_dir();
+    ASSERT_OK_AND_ASSIGN(const Stores stores, OpenRocksStores(store));
+    ASSERT_OK_AND_ASSIGN(const JobRecord record, stores.jobs->Get(endless.name().substr(5)));
+    EXPECT_EQ(record.state, JobRecord::State::kPending);
+    EXPECT_EQ(record.start_unix_ns, 0);
+  }
   server.Restart();
   ASSERT_OK_AND_ASSIGN(const v1::Job taken_up, server.GetJob(endless.name()));
   EXPECT_TRUE(taken_up.state() == v1::Job::PENDING || taken_up.state() == v1::Job::RUNNING);

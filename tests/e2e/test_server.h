@@ -77,6 +77,7 @@ class TestServer : public TestClient {
 
   // Stops the daemon without grace and starts another on the same folder.
   void Restart();
+  void Stop() { server_ = nullptr; }
   ChakradServer& server() { return *server_; }
   const std::string& data_dir() const { return options_.data_dir; }
   // The answer to a GET, "HTTP/1.1 ..." line included.
