@@ -62,14 +62,18 @@ Json RankJson(const v1::RankSummary& rank) {
           {"comm_by_type", std::move(comm)}};
 }
 
-Json LedgerJson(const v1::FileLedger& file) {
-  Json rejections = Json::array();
-  for (const v1::Rejection& rejection : file.rejections()) {
-    rejections.push_back({{"rule", rejection.rule()},
-                          {"record", rejection.record()},
-                          {"byte_offset", rejection.byte_offset()},
-                          {"reason", rejection.reason()}});
+Json EntriesJson(const google::protobuf::RepeatedPtrField<v1::Rejection>& entries) {
+  Json json = Json::array();
+  for (const v1::Rejection& entry : entries) {
+    json.push_back({{"rule", entry.rule()},
+                    {"record", entry.record()},
+                    {"byte_offset", entry.byte_offset()},
+                    {"reason", entry.reason()}});
   }
+  return json;
+}
+
+Json LedgerJson(const v1::FileLedger& file) {
   return {{"file", file.file()},
           {"records_count", file.records_count()},
           {"kept_count", file.kept_count()},
@@ -77,7 +81,9 @@ Json LedgerJson(const v1::FileLedger& file) {
           {"rejected_count", file.rejected_count()},
           {"merged_by_rule", MapJson(file.merged_by_rule())},
           {"rejected_by_rule", MapJson(file.rejected_by_rule())},
-          {"rejections", std::move(rejections)},
+          {"rejections", EntriesJson(file.rejections())},
+          {"flaws_by_rule", MapJson(file.flaws_by_rule())},
+          {"flaws", EntriesJson(file.flaws())},
           {"notices", ArrayJson(file.notices())}};
 }
 

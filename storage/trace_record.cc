@@ -60,6 +60,26 @@ RankSummary SummaryFromProto(const storage::RankSummaryRecord& record) {
   return summary;
 }
 
+void EntriesToProto(const std::vector<LedgerEntry>& entries,
+                    RepeatedPtrField<storage::RejectionRecord>* records) {
+  for (const LedgerEntry& entry : entries) {
+    storage::RejectionRecord* record = records->Add();
+    record->set_rule(entry.rule);
+    record->set_record(entry.record);
+    record->set_byte_offset(entry.byte_offset);
+    record->set_reason(entry.reason);
+  }
+}
+
+std::vector<LedgerEntry> EntriesFromProto(
+    const RepeatedPtrField<storage::RejectionRecord>& records) {
+  std::vector<LedgerEntry> entries;
+  for (const storage::RejectionRecord& record : records) {
+    entries.push_back({record.rule(), record.record(), record.byte_offset(), record.reason()});
+  }
+  return entries;
+}
+
 void LedgerToProto(const Ledger& ledger, storage::LedgerRecord* record) {
   record->set_file(ledger.file);
   record->set_input_records(ledger.input_records);
@@ -68,13 +88,9 @@ void LedgerToProto(const Ledger& ledger, storage::LedgerRecord* record) {
   record->set_rejected(ledger.rejected);
   CountsToProto(ledger.merged_by_rule, record->mutable_merged_by_rule());
   CountsToProto(ledger.rejected_by_rule, record->mutable_rejected_by_rule());
-  for (const Rejection& rejection : ledger.rejections) {
-    storage::RejectionRecord* entry = record->add_rejections();
-    entry->set_rule(rejection.rule);
-    entry->set_record(rejection.record);
-    entry->set_byte_offset(rejection.byte_offset);
-    entry->set_reason(rejection.reason);
-  }
+  EntriesToProto(ledger.rejections, record->mutable_rejections());
+  CountsToProto(ledger.flaws_by_rule, record->mutable_flaws_by_rule());
+  EntriesToProto(ledger.flaws, record->mutable_flaws());
   for (const std::string& notice : ledger.notices) record->add_notices(notice);
 }
 
@@ -87,10 +103,9 @@ Ledger LedgerFromProto(const storage::LedgerRecord& record) {
   ledger.rejected = record.rejected();
   ledger.merged_by_rule = CountsFromProto(record.merged_by_rule());
   ledger.rejected_by_rule = CountsFromProto(record.rejected_by_rule());
-  for (const storage::RejectionRecord& entry : record.rejections()) {
-    ledger.rejections.push_back(
-        {entry.rule(), entry.record(), entry.byte_offset(), entry.reason()});
-  }
+  ledger.rejections = EntriesFromProto(record.rejections());
+  ledger.flaws_by_rule = CountsFromProto(record.flaws_by_rule());
+  ledger.flaws = EntriesFromProto(record.flaws());
   ledger.notices.assign(record.notices().begin(), record.notices().end());
   return ledger;
 }

@@ -77,6 +77,7 @@ TEST_P(TraceStoreTest, InfoComesBackWithWhatTheTraceSays) {
   for (int i = 0; i < 3; ++i) ledger.Keep();
   ledger.Merge("flow_event");
   ledger.Reject("kineto_no_launch", 7, 1234, "no launch");
+  ledger.AddFlaw("missing_dependency", 4, 1300, "node 7 is not in the file");
   ledger.notices.push_back("note");
   info.ledgers.push_back(ledger);
   const Trace trace = RandomTrace(1, 2, 100);
@@ -102,6 +103,9 @@ TEST_P(TraceStoreTest, InfoComesBackWithWhatTheTraceSays) {
   ASSERT_EQ(got.ledgers[0].rejections.size(), 1);
   EXPECT_EQ(got.ledgers[0].rejections[0].byte_offset, 1234);
   EXPECT_EQ(got.ledgers[0].rejections[0].reason, "no launch");
+  ASSERT_EQ(got.ledgers[0].flaws.size(), 1);
+  EXPECT_EQ(got.ledgers[0].flaws[0].rule, "missing_dependency");
+  EXPECT_EQ(got.ledgers[0].flaws_by_rule.at("missing_dependency"), 1);
   EXPECT_EQ(got.ledgers[0].notices, ledger.notices);
   EXPECT_TRUE(got.ledgers[0].Balanced());
 }

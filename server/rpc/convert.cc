@@ -32,6 +32,13 @@ void SetRank(const RankSummary& summary, v1::RankSummary* rank) {
   }
 }
 
+void SetEntry(const LedgerEntry& entry, v1::Rejection* out) {
+  out->set_rule(entry.rule);
+  out->set_record(entry.record);
+  out->set_byte_offset(entry.byte_offset);
+  out->set_reason(ValidUtf8(entry.reason));
+}
+
 void SetLedger(const Ledger& ledger, v1::FileLedger* file) {
   file->set_file(ValidUtf8(ledger.file));
   file->set_records_count(ledger.input_records);
@@ -44,13 +51,11 @@ void SetLedger(const Ledger& ledger, v1::FileLedger* file) {
   for (const auto& [rule, count] : ledger.rejected_by_rule) {
     (*file->mutable_rejected_by_rule())[rule] = count;
   }
-  for (const Rejection& rejection : ledger.rejections) {
-    v1::Rejection* out = file->add_rejections();
-    out->set_rule(rejection.rule);
-    out->set_record(rejection.record);
-    out->set_byte_offset(rejection.byte_offset);
-    out->set_reason(ValidUtf8(rejection.reason));
+  for (const LedgerEntry& entry : ledger.rejections) SetEntry(entry, file->add_rejections());
+  for (const auto& [rule, count] : ledger.flaws_by_rule) {
+    (*file->mutable_flaws_by_rule())[rule] = count;
   }
+  for (const LedgerEntry& entry : ledger.flaws) SetEntry(entry, file->add_flaws());
   for (const std::string& notice : ledger.notices) file->add_notices(ValidUtf8(notice));
 }
 
@@ -109,8 +114,11 @@ void ToProto(const TraceInfo& info, v1::Trace* trace) {
 
 void FitIntoAnswer(v1::Trace* trace) {
   if (trace->ByteSizeLong() <= kMaxAnswerBytes) return;
-  // Listed rejections first: their counts by rule stay.
-  for (v1::FileLedger& file : *trace->mutable_files()) file.clear_rejections();
+  // Listed entries first: their counts by rule stay.
+  for (v1::FileLedger& file : *trace->mutable_files()) {
+    file.clear_rejections();
+    file.clear_flaws();
+  }
   const int files = CutUntilItFits(trace->mutable_files(), *trace);
   const int groups = CutUntilItFits(trace->mutable_process_groups(), *trace);
   const int ranks = CutUntilItFits(trace->mutable_ranks(), *trace);

@@ -18,6 +18,13 @@ void Ledger::Reject(absl::string_view rule, int64_t record, int64_t byte_offset,
   }
 }
 
+void Ledger::AddFlaw(absl::string_view rule, int64_t record, int64_t byte_offset,
+                     absl::string_view reason) {
+  const int64_t count = ++flaws_by_rule[std::string(rule)];
+  if (count > kListedFlawsPerRule) return;
+  flaws.push_back({std::string(rule), record, byte_offset, std::string(reason)});
+}
+
 void Ledger::TurnIntoRejection(bool was_kept, absl::string_view merged_rule, absl::string_view rule,
                                int64_t record, absl::string_view reason) {
   --input_records;  // Reject counts it again.

@@ -208,5 +208,18 @@ TEST(LedgerTest, KeptMergedAndRejectedAddUpToTheInput) {
   EXPECT_EQ(ledger.rejected, 3);
 }
 
+TEST(LedgerTest, FlawsAreNoPartOfTheSumAndListedUpToABoundOfEachRule) {
+  Ledger ledger;
+  ledger.Keep();
+  for (int i = 0; i < 30; ++i)
+    ledger.AddFlaw("missing_dependency", i, 10 * i, "node 7 is not there");
+  ledger.AddFlaw("comm_type_missing", 3, -1, "taken from the name");
+  EXPECT_TRUE(ledger.Balanced());
+  EXPECT_EQ(ledger.flaws_by_rule.at("missing_dependency"), 30);
+  ASSERT_EQ(ledger.flaws.size(), 21u);
+  EXPECT_EQ(ledger.flaws[19].byte_offset, 190);
+  EXPECT_EQ(ledger.flaws[20].rule, "comm_type_missing");
+}
+
 }  // namespace
 }  // namespace chakrad
