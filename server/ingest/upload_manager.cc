@@ -10,7 +10,7 @@
 #include "server/ids.h"
 #include "server/log.h"
 #include "storage/limits.h"
-#include "trace/link/import.h"
+#include "trace/import/import.h"
 
 namespace chakrad {
 namespace {

@@ -1,6 +1,6 @@
 // Files of one upload in, one checked Trace out: the whole conversion.
-#ifndef CHAKRAD_TRACE_LINK_IMPORT_H_
-#define CHAKRAD_TRACE_LINK_IMPORT_H_
+#ifndef CHAKRAD_TRACE_IMPORT_IMPORT_H_
+#define CHAKRAD_TRACE_IMPORT_IMPORT_H_
 
 #include <cstdint>
 #include <map>
@@ -21,6 +21,13 @@ struct ImportFile {
 struct ImportOptions {
   std::map<std::string, int32_t> rank_by_file;  // By ImportFile::name: the user's word.
   int32_t world_size = 0;                       // Where nothing else tells it; 0: not stated.
+  // Faults that can be left out without making something up are left out, and
+  // are flaws in the ledger (trace/readers/read_options.h).
+  bool lenient = false;
+  // For a report rather than a trace: reads on where a file, a rank or a
+  // dependency cycle would end the import, with a flaw "unreadable_file" in the
+  // ledger. The trace may then lack ranks, have cycles, or have no ranks at all.
+  bool report_only = false;
 };
 
 struct ImportResult {
@@ -45,4 +52,4 @@ absl::StatusOr<ImportResult> ImportTrace(const std::vector<ImportFile>& files,
 
 }  // namespace chakrad
 
-#endif  // CHAKRAD_TRACE_LINK_IMPORT_H_
+#endif  // CHAKRAD_TRACE_IMPORT_IMPORT_H_

@@ -1,4 +1,4 @@
-#include "trace/link/import.h"
+#include "trace/import/import.h"
 
 #include <algorithm>
 #include <memory>
@@ -8,14 +8,13 @@
 #include "absl/strings/str_cat.h"
 #include "common/status.h"
 #include "trace/check/cycles.h"
+#include "trace/import/read_file.h"
 #include "trace/link/assemble.h"
 #include "trace/link/link.h"
 #include "trace/readers/byte_source.h"
-#include "trace/readers/chakra_et/chakra_et.h"
-#include "trace/readers/detect.h"
-#include "trace/readers/kineto/kineto.h"
+#include "trace/readers/limits.h"
 #include "trace/readers/manifest/manifest.h"
-#include "trace/readers/pytorch_et/pytorch_et.h"
+#include "trace/readers/read_options.h"
 
 namespace chakrad {
 namespace {
@@ -25,20 +24,23 @@ absl::string_view BaseName(absl::string_view name) {
   return slash == absl::string_view::npos ? name : name.substr(slash + 1);
 }
 
-// A rank file that was read and waits for its partner.
+// A part of one rank that was read, and may wait for its partner.
 struct ReadFile {
   size_t file = 0;  // Index into the given files.
   std::unique_ptr<PyTorchEt> et;
   std::unique_ptr<KinetoTrace> kineto;
-  std::unique_ptr<RankTrace> chakra;
+  std::unique_ptr<RankTrace> whole;  // Needs no partner.
 };
 
 // The files of one rank, until they are linked.
 struct RankFiles {
   std::optional<ReadFile> et;
   std::optional<ReadFile> kineto;
-  std::optional<ReadFile> chakra;
+  std::optional<ReadFile> whole;
 };
+
+// What a file gives of a rank.
+enum class Part : uint8_t { kEt, kKineto, kWhole };
 
 class Importer {
  public:
@@ -51,12 +53,16 @@ class Importer {
   absl::StatusOr<ImportResult> Run() {
     RETURN_IF_ERROR(DetectKinds());
     for (const size_t file : InRankOrder()) {
-      RETURN_IF_ERROR(ReadRankFile(file));
+      RETURN_IF_ERROR(EndsImport(file, ReadRankFile(file)));
     }
     RETURN_IF_ERROR(PlaceFilesWithoutRank());
     RETURN_IF_ERROR(LinkWhatIsLeft());
     RETURN_IF_ERROR(CheckRanks());
     ImportResult result;
+    if (ranks_.empty() && options_.report_only) {
+      result.ledgers = std::move(ledgers_);
+      return result;
+    }
     ASSIGN_OR_RETURN(result.trace, AssembleTrace(std::move(ranks_), world_size_, &notices_));
     result.ledgers = std::move(ledgers_);
     result.notices = std::move(notices_);
@@ -67,11 +73,17 @@ class Importer {
   absl::Status DetectKinds() {
     if (files_.empty()) return absl::InvalidArgumentError("files: none were given");
     for (size_t i = 0; i < files_.size(); ++i) {
-      ASSIGN_OR_RETURN(auto source, Open(i));
-      const absl::StatusOr<FileKind> kind = DetectFileKind(source.get());
-      if (!kind.ok()) return Annotate(kind.status(), files_[i].name);
-      kinds_.push_back(*kind);
-      if (*kind == FileKind::kManifest) RETURN_IF_ERROR(ReadManifest(i));
+      absl::StatusOr<FileKind> kind = DetectKind(i);
+      if (kind.ok() && *kind == FileKind::kManifest) {
+        RETURN_IF_ERROR(EndsImport(i, ReadManifest(i)));
+        kinds_.push_back(kind.value());
+      } else if (kind.ok()) {
+        kinds_.push_back(kind.value());
+        ++rank_files_count_;
+      } else {
+        RETURN_IF_ERROR(EndsImport(i, kind.status()));
+        kinds_.push_back(std::nullopt);
+      }
     }
     for (const auto& [name, rank] : options_.rank_by_file) {
       const bool known = std::any_of(files_.begin(), files_.end(),
@@ -81,46 +93,45 @@ class Importer {
             absl::StrCat("rank_by_file: no file is named ", name, " (rank ", rank, ")"));
       }
     }
-    const auto rank_files = kinds_.size() - static_cast<size_t>(manifest_file_.has_value() ? 1 : 0);
-    if (rank_files == 0) {
-      return absl::InvalidArgumentError(absl::StrCat(
-          files_[*manifest_file_].name,
-          ": only a manifest; add the execution traces or Kineto files that it describes"));
+    if (rank_files_count_ == 0 && manifest_file_.has_value()) {
+      RETURN_IF_ERROR(EndsImport(
+          *manifest_file_,
+          absl::InvalidArgumentError(
+              "only a manifest; add the execution traces or Kineto files that it describes")));
     }
     has_et_ = std::count(kinds_.begin(), kinds_.end(), FileKind::kPyTorchEt) > 0;
     has_kineto_ = std::count(kinds_.begin(), kinds_.end(), FileKind::kKineto) > 0;
     return absl::OkStatus();
   }
 
+  // A fault of one file, said with its name. In a report it is a flaw, and the
+  // import goes on without the file.
+  absl::Status EndsImport(size_t file, const absl::Status& status) {
+    if (status.ok()) return status;
+    if (!options_.report_only) return Annotate(status, files_[file].name);
+    ledgers_[file].AddFlaw("unreadable_file", -1, -1, status.message());
+    return absl::OkStatus();
+  }
+
   absl::StatusOr<std::unique_ptr<ByteSource>> Open(size_t file) {
-    absl::StatusOr<std::unique_ptr<ByteSource>> source = OpenFileSource(files_[file].path);
-    if (!source.ok()) return Annotate(source.status(), files_[file].name);
-    return source;
+    return OpenFileSource(files_[file].path);
+  }
+
+  absl::StatusOr<FileKind> DetectKind(size_t file) {
+    ASSIGN_OR_RETURN(auto source, Open(file));
+    return DetectFileKind(source.get());
   }
 
   absl::Status ReadManifest(size_t file) {
     if (manifest_file_.has_value()) {
-      return absl::InvalidArgumentError(
-          absl::StrCat("two manifests: ", files_[*manifest_file_].name, " and ", files_[file].name,
-                       "; one describes the whole trace"));
+      return absl::InvalidArgumentError(absl::StrCat("a second manifest, beside ",
+                                                     files_[*manifest_file_].name,
+                                                     "; one describes the whole trace"));
     }
     manifest_file_ = file;
     ASSIGN_OR_RETURN(auto source, Open(file));
-    std::string json;
-    char buffer[1 << 16];
-    while (true) {
-      const absl::StatusOr<size_t> count = source->Read(buffer, sizeof(buffer));
-      if (!count.ok()) return Annotate(count.status(), files_[file].name);
-      if (*count == 0) break;
-      json.append(buffer, *count);
-      if (json.size() > kMaxManifestBytes) {
-        return absl::InvalidArgumentError(absl::StrCat(files_[file].name, ": manifest larger than ",
-                                                       kMaxManifestBytes, " bytes"));
-      }
-    }
-    absl::StatusOr<Manifest> manifest = ParseManifest(json);
-    if (!manifest.ok()) return Annotate(manifest.status(), files_[file].name);
-    manifest_ = *std::move(manifest);
+    ASSIGN_OR_RETURN(const std::string json, ReadSmallFile(source.get(), kMaxManifestBytes));
+    ASSIGN_OR_RETURN(manifest_, ParseManifest(json));
     ledgers_[file].Merge("manifest");
     return absl::OkStatus();
   }
@@ -141,7 +152,7 @@ class Importer {
   std::vector<size_t> InRankOrder() const {
     std::vector<std::pair<int64_t, size_t>> order;
     for (size_t i = 0; i < files_.size(); ++i) {
-      if (kinds_[i] == FileKind::kManifest) continue;
+      if (!kinds_[i].has_value() || kinds_[i] == FileKind::kManifest) continue;
       const std::optional<int32_t> rank = RankFromOutside(i);
       order.emplace_back(rank.has_value() ? int64_t{*rank} : INT64_MAX, i);
     }
@@ -152,32 +163,42 @@ class Importer {
   }
 
   absl::Status ReadRankFile(size_t file) {
+    ReadOptions options;
+    options.lenient = options_.lenient;
     ASSIGN_OR_RETURN(auto source, Open(file));
+    ASSIGN_OR_RETURN(ParsedFile parsed,
+                     ReadTraceFile(*kinds_[file], options, source.get(), &ledgers_[file]));
+    // Where both halves are there, Kineto's is of the run that was timed.
+    if (parsed.world_size > 0 && (parsed.et == nullptr || !has_kineto_)) {
+      RETURN_IF_ERROR(StateWorldSize(parsed.world_size, files_[file].name));
+    }
+    if (parsed.ranks.size() > 1) return PlaceAll(file, std::move(parsed.ranks));
     ReadFile read;
     read.file = file;
-    int32_t rank = kNoRank, world_size = 0;
-    if (kinds_[file] == FileKind::kPyTorchEt) {
-      absl::StatusOr<PyTorchEt> et = ReadPyTorchEt(source.get(), &ledgers_[file]);
-      if (!et.ok()) return Annotate(et.status(), files_[file].name);
-      rank = et->rank;
-      world_size = has_kineto_ ? 0 : et->world_size;  // Kineto's is of the run that was timed.
-      read.et = std::make_unique<PyTorchEt>(*std::move(et));
-    } else if (kinds_[file] == FileKind::kKineto) {
-      absl::StatusOr<KinetoTrace> kineto = ReadKineto(source.get(), &ledgers_[file]);
-      if (!kineto.ok()) return Annotate(kineto.status(), files_[file].name);
-      rank = kineto->rank;
-      world_size = kineto->world_size;
-      read.kineto = std::make_unique<KinetoTrace>(*std::move(kineto));
-    } else {
-      absl::StatusOr<RankTrace> chakra = ReadChakraEt(source.get(), &ledgers_[file]);
-      if (!chakra.ok()) return Annotate(chakra.status(), files_[file].name);
-      rank = chakra->rank;
-      read.chakra = std::make_unique<RankTrace>(*std::move(chakra));
+    read.et = std::move(parsed.et);
+    read.kineto = std::move(parsed.kineto);
+    if (!parsed.ranks.empty()) {
+      read.whole = std::make_unique<RankTrace>(std::move(parsed.ranks[0]));
     }
-    if (world_size > 0) RETURN_IF_ERROR(StateWorldSize(world_size, files_[file].name));
-    ASSIGN_OR_RETURN(rank, DecideRank(file, rank));
+    ASSIGN_OR_RETURN(const int32_t rank, DecideRank(file, parsed.rank));
     if (rank != kNoRank) return Place(rank, std::move(read));
     without_rank_.push_back(std::move(read));
+    return absl::OkStatus();
+  }
+
+  // A file of many ranks tells each one's number.
+  absl::Status PlaceAll(size_t file, std::vector<RankTrace> ranks) {
+    if (options_.rank_by_file.count(files_[file].name) > 0) {
+      return absl::InvalidArgumentError(absl::StrCat("rank_by_file: the file holds ", ranks.size(),
+                                                     " ranks and tells their numbers itself"));
+    }
+    for (RankTrace& rank : ranks) {
+      ReadFile read;
+      read.file = file;
+      const int32_t number = rank.rank;
+      read.whole = std::make_unique<RankTrace>(std::move(rank));
+      RETURN_IF_ERROR(Place(number, std::move(read)));
+    }
     return absl::OkStatus();
   }
 
@@ -185,16 +206,15 @@ class Importer {
     const auto given = options_.rank_by_file.find(files_[file].name);
     if (content_rank != kNoRank) {
       if (given != options_.rank_by_file.end() && given->second != content_rank) {
-        return absl::InvalidArgumentError(
-            absl::StrCat(files_[file].name, ": rank_by_file says rank ", given->second,
-                         ", the file itself says rank ", content_rank));
+        return absl::InvalidArgumentError(absl::StrCat("rank_by_file says rank ", given->second,
+                                                       ", the file itself says rank ",
+                                                       content_rank));
       }
       return content_rank;
     }
     const int32_t rank = RankFromOutside(file).value_or(kNoRank);
     if (rank < kNoRank) {
-      return absl::InvalidArgumentError(
-          absl::StrCat(files_[file].name, ": rank: ", rank, " is below 0"));
+      return absl::InvalidArgumentError(absl::StrCat("rank: ", rank, " is below 0"));
     }
     return rank;
   }
@@ -212,26 +232,27 @@ class Importer {
 
   absl::Status Place(int32_t rank, ReadFile read) {
     RankFiles& slot = waiting_[rank];
-    const auto [claim, first] =
-        claimed_.emplace(std::make_pair(rank, kinds_[read.file]), read.file);
-    const auto other = claimed_.find(
-        std::make_pair(rank, read.chakra != nullptr ? FileKind::kPyTorchEt : FileKind::kChakraEt));
-    if (!first || other != claimed_.end()) {
-      const size_t rival = first ? other->second : claim->second;
+    const Part part = read.et != nullptr       ? Part::kEt
+                      : read.kineto != nullptr ? Part::kKineto
+                                               : Part::kWhole;
+    std::map<Part, size_t>& claims = claimed_[rank];
+    const auto rival = std::find_if(claims.begin(), claims.end(), [part](const auto& claim) {
+      return claim.first == part || claim.first == Part::kWhole || part == Part::kWhole;
+    });
+    if (rival != claims.end()) {
       return absl::InvalidArgumentError(
-          absl::StrCat("rank ", rank, ": claimed by both ", files_[rival].name, " (",
-                       FileKindName(kinds_[rival]), ") and ", files_[read.file].name, " (",
-                       FileKindName(kinds_[read.file]),
+          absl::StrCat("rank ", rank, ": claimed by both ", files_[rival->second].name, " (",
+                       FileKindName(*kinds_[rival->second]), ") and ", files_[read.file].name, " (",
+                       FileKindName(*kinds_[read.file]),
                        "); leave one out, or give their ranks under \"files\" in a manifest"));
     }
-    std::optional<ReadFile>& place = read.et != nullptr       ? slot.et
-                                     : read.kineto != nullptr ? slot.kineto
-                                                              : slot.chakra;
-    place = std::move(read);
+    claims.emplace(part, read.file);
+    (part == Part::kEt       ? slot.et
+     : part == Part::kKineto ? slot.kineto
+                             : slot.whole) = std::move(read);
     const bool paired =
         (slot.et.has_value() || !has_et_) && (slot.kineto.has_value() || !has_kineto_);
-    const bool complete = slot.chakra.has_value() || paired;
-    return complete ? Link(rank) : absl::OkStatus();
+    return part == Part::kWhole || paired ? Link(rank) : absl::OkStatus();
   }
 
   // A file without a rank goes with the one rank that lacks its kind; alone, it is rank 0.
@@ -241,7 +262,7 @@ class Importer {
               [](const ReadFile& a, const ReadFile& b) { return a.file < b.file; });
     int32_t rank = 0;
     const bool a_pair = without_rank_.size() == 2 && claimed_.empty() &&
-                        kinds_[without_rank_[0].file] != kinds_[without_rank_[1].file];
+                        (without_rank_[0].et == nullptr) != (without_rank_[1].et == nullptr);
     if (without_rank_.size() == 1 && waiting_.size() == 1 && ranks_.empty()) {
       rank = waiting_.begin()->first;
       notices_.push_back(absl::StrCat(files_[without_rank_[0].file].name,
@@ -257,7 +278,10 @@ class Importer {
           " files were given; name them like rank0.et.json, or list them in "
           "a manifest under \"files\""));
     }
-    for (ReadFile& read : without_rank_) RETURN_IF_ERROR(Place(rank, std::move(read)));
+    for (ReadFile& read : without_rank_) {
+      const size_t file = read.file;
+      RETURN_IF_ERROR(EndsImport(file, Place(rank, std::move(read))));
+    }
     return absl::OkStatus();
   }
 
@@ -282,26 +306,34 @@ class Importer {
   absl::Status Link(int32_t rank) {
     const auto slot = waiting_.extract(rank);
     RankFiles& files = slot.mapped();
+    const auto ledger_of = [this](const std::optional<ReadFile>& half) {
+      return half.has_value() ? &ledgers_[half->file] : nullptr;
+    };
+    const size_t file = (files.whole.has_value() ? files.whole
+                         : files.et.has_value()  ? files.et
+                                                 : files.kineto)
+                            ->file;
+    std::string names = files_[file].name;
     absl::StatusOr<RankTrace> linked;
-    std::string names;
-    if (files.chakra.has_value()) {
-      names = files_[files.chakra->file].name;
-      linked = std::move(*files.chakra->chakra);
+    if (files.whole.has_value()) {
+      linked = std::move(*files.whole->whole);
       FillMembers(&*linked);
     } else {
-      Ledger* et_ledger = files.et.has_value() ? &ledgers_[files.et->file] : nullptr;
-      Ledger* kineto_ledger = files.kineto.has_value() ? &ledgers_[files.kineto->file] : nullptr;
-      names = files_[(files.et.has_value() ? files.et : files.kineto)->file].name;
       if (files.et.has_value() && files.kineto.has_value()) {
         absl::StrAppend(&names, " with ", files_[files.kineto->file].name);
       }
-      linked = LinkRank(files.et.has_value() ? files.et->et.get() : nullptr, et_ledger,
+      linked = LinkRank(files.et.has_value() ? files.et->et.get() : nullptr, ledger_of(files.et),
                         files.kineto.has_value() ? files.kineto->kineto.get() : nullptr,
-                        kineto_ledger, rank, manifest_file_.has_value() ? &manifest_ : nullptr);
+                        ledger_of(files.kineto), rank,
+                        manifest_file_.has_value() ? &manifest_ : nullptr);
     }
-    if (!linked.ok()) return Annotate(linked.status(), names);
+    absl::Status status = linked.status();
+    if (status.ok() && !options_.report_only) status = CheckAcyclic(*linked);
+    if (!status.ok()) {
+      if (!options_.report_only) return Annotate(status, names);
+      return EndsImport(file, status);
+    }
     linked->rank = rank;
-    RETURN_IF_ERROR(Annotate(CheckAcyclic(*linked), names));
     names_of_rank_[rank] = names;
     ranks_.push_back(*std::move(linked));
     return absl::OkStatus();
@@ -332,19 +364,17 @@ class Importer {
     return absl::OkStatus();
   }
 
-  // A manifest lists groups and files of one job: far below this.
-  static constexpr size_t kMaxManifestBytes = size_t{64} << 20;
-
   const std::vector<ImportFile>& files_;
   const ImportOptions& options_;
-  std::vector<FileKind> kinds_;
+  std::vector<std::optional<FileKind>> kinds_;  // Of each file; nullopt: unreadable.
+  int64_t rank_files_count_ = 0;
   bool has_et_ = false;
   bool has_kineto_ = false;
   Manifest manifest_;
   std::optional<size_t> manifest_file_;
   int32_t world_size_ = 0;
   std::string world_size_stated_by_;
-  std::map<std::pair<int32_t, FileKind>, size_t> claimed_;
+  std::map<int32_t, std::map<Part, size_t>> claimed_;  // Which file gave which part of a rank.
   std::map<int32_t, RankFiles> waiting_;
   std::vector<ReadFile> without_rank_;
   std::vector<RankTrace> ranks_;

@@ -1,5 +1,6 @@
-#include "trace/link/import.h"
+#include "trace/import/import.h"
 
+#include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
 #include <cstdlib>
@@ -150,7 +151,26 @@ TEST_F(ImportTest, NothingOrOnlyAManifestIsRefused) {
   File("manifest.json", R"({"world_size":2,"process_groups":{}})");
   EXPECT_THAT(Import(), StatusIs(kInvalid, "manifest.json: only a manifest"));
   File("second.json", R"({"world_size":2,"process_groups":{}})");
-  EXPECT_THAT(Import(), StatusIs(kInvalid, "two manifests: manifest.json and second.json"));
+  EXPECT_THAT(Import(), StatusIs(kInvalid, "a second manifest, beside manifest.json"));
+}
+
+TEST_F(ImportTest, AReportGoesOnWithoutTheFilesThatCannotBeRead) {
+  File("rank0.kineto.json", Kineto(0, 3));
+  File("rank1.kineto.json", Kineto(1, 3).substr(0, 120));
+  File("notes.html", "<html><body>Log in</body></html>");
+  options_.report_only = true;
+  ASSERT_OK_AND_ASSIGN(const ImportResult result, Import());
+  EXPECT_EQ(result.trace.ranks.size(), 1u);
+  EXPECT_EQ(result.trace.world_size, 3);
+  ASSERT_EQ(result.ledgers.size(), 3u);
+  EXPECT_TRUE(result.ledgers[0].flaws.empty());
+  EXPECT_EQ(result.ledgers[1].flaws_by_rule.at("unreadable_file"), 1);
+  EXPECT_THAT(result.ledgers[2].flaws.at(0).reason, ::testing::HasSubstr("HTML"));
+
+  files_.erase(files_.begin());
+  ASSERT_OK_AND_ASSIGN(const ImportResult nothing, Import());
+  EXPECT_TRUE(nothing.trace.ranks.empty());
+  EXPECT_EQ(nothing.ledgers[0].flaws_by_rule.count("unreadable_file"), 1u);
 }
 
 TEST_F(ImportTest, BadBytesNameTheFile) {

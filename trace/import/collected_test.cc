@@ -10,7 +10,7 @@
 
 #include "absl/strings/str_cat.h"
 #include "common/status_matchers.h"
-#include "trace/link/import.h"
+#include "trace/import/import.h"
 #include "trace/link/reference_replay.h"
 #include "trace/model/trace_summary.h"
 
@@ -166,7 +166,7 @@ std::vector<uint32_t> CommByStart(const RankTrace& rank) {
 // communication times put in, must take as long as the other run took. Wrong
 // waits show: charged as compute they stay, missing ones hide communication.
 TEST(CollectedPredictionTest, AGraphPredictsTheRunOnAnotherNetwork) {
-  const std::string folder = "trace/link/testdata/sleepnet_dp_w2/";
+  const std::string folder = "trace/import/testdata/sleepnet_dp_w2/";
   ASSERT_OK_AND_ASSIGN(const ImportResult fast, ImportFolder(folder + "rate_none"));
   ASSERT_OK_AND_ASSIGN(const ImportResult slow, ImportFolder(folder + "rate_100"));
   for (const auto& [from, to] : {std::pair(&fast, &slow), std::pair(&slow, &fast)}) {

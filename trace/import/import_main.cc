@@ -7,7 +7,7 @@
 #include <nlohmann/json.hpp>
 
 #include "chakra/et_def.pb.h"
-#include "trace/link/import.h"
+#include "trace/import/import.h"
 #include "trace/link/reference_replay.h"
 #include "trace/model/trace_summary.h"
 
