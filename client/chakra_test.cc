@@ -140,21 +140,26 @@ TEST_F(ChakraTest, ARefusedRequestIsOneAndKeepsTheServersWordsOnOneLine) {
 TEST_F(ChakraTest, IngestSendsFilesLabelsRanksAndPrintsTheTrace) {
   folder_.Write("run/a.et.json", "{1}");
   folder_.Write("run/b.et.json", "{2}");
-  EXPECT_EQ(Run({"ingest", "--label", "job=llama", "--rank", "b.et.json=1", "--world-size", "2",
-                 folder_.Path("run"), "--output", "json"}),
-            kExitOk)
+  EXPECT_EQ(
+      Run({"ingest", "--label", "job=llama", "--rank", "b.et.json=1", "--world-size", "2",
+           "--lenient", "--repair", "--passes", "3", folder_.Path("run"), "--output", "json"}),
+      kExitOk)
       << err();
   EXPECT_EQ(fake_.content_by_file,
             (std::map<std::string, std::string>{{"a.et.json", "{1}"}, {"b.et.json", "{2}"}}));
-  EXPECT_EQ(fake_.labels, (std::map<std::string, std::string>{{"job", "llama"}}));
-  EXPECT_EQ(fake_.rank_by_file, (std::map<std::string, int32_t>{{"b.et.json", 1}}));
-  EXPECT_EQ(fake_.world_size, 2);
+  const v1::CreateUploadRequest& created = fake_.created_upload;
+  EXPECT_EQ(created.labels().at("job"), "llama");
+  EXPECT_EQ(created.rank_by_file().at("b.et.json"), 1);
+  EXPECT_EQ(created.world_size(), 2);
+  EXPECT_EQ(created.passes_count(), 3);
+  EXPECT_TRUE(created.lenient());
+  EXPECT_TRUE(created.repair());
   EXPECT_EQ(json()["trace"]["name"], "traces/t-1");
   EXPECT_EQ(json()["uploaded_bytes"], 6);
-  EXPECT_EQ(json()["request_id"], fake_.request_id);
-  EXPECT_EQ(fake_.request_id.substr(0, 7), "sha256-");
+  EXPECT_EQ(json()["request_id"], created.request_id());
+  EXPECT_EQ(created.request_id().substr(0, 7), "sha256-");
   EXPECT_EQ(Run({"ingest", folder_.Path("run"), "--request-id", "mine"}), kExitOk) << err();
-  EXPECT_EQ(fake_.request_id, "mine");
+  EXPECT_EQ(created.request_id(), "mine");
   EXPECT_TRUE(OutHas("15 ALL_REDUCE (306,684,384 B)")) << out();
 }
 

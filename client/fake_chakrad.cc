@@ -30,10 +30,7 @@ class FakeChakrad::Ingest : public v1::IngestService::Service {
       --fake_.broken_creates;
       return Unavailable();
     }
-    fake_.request_id = request->request_id();
-    fake_.labels = {request->labels().begin(), request->labels().end()};
-    fake_.rank_by_file = {request->rank_by_file().begin(), request->rank_by_file().end()};
-    fake_.world_size = request->world_size();
+    fake_.created_upload = *request;
     *upload = UploadNow();
     return Status::OK;
   }

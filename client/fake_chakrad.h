@@ -9,6 +9,7 @@
 #include <string>
 #include <vector>
 
+#include "chakrad/v1/ingest.pb.h"
 #include "chakrad/v1/job.pb.h"
 #include "chakrad/v1/trace.pb.h"
 
@@ -38,10 +39,7 @@ class FakeChakrad {
   // What was seen.
   std::map<std::string, std::string> content_by_file;
   std::vector<int64_t> piece_bytes;
-  std::map<std::string, std::string> labels;
-  std::map<std::string, int32_t> rank_by_file;
-  int32_t world_size = 0;
-  std::string request_id;
+  v1::CreateUploadRequest created_upload;
   int write_streams = 0;
   int query_calls = 0;
   int seal_calls = 0;

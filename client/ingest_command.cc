@@ -34,7 +34,7 @@ struct IngestArgs {
   std::vector<std::string> ranks;
   std::string manifest;
   std::string request_id;
-  int32_t world_size = 0;
+  ImportSettings settings;
 };
 
 // "k=v" at its first '='.
@@ -71,7 +71,7 @@ absl::Status ParseOptions(const IngestArgs& args, UploadPlan* plan) {
     if (!absl::SimpleAtoi(pair.second, &rank) || rank < 0) {
       return UsageError(absl::StrCat("--rank: \"", pair.second, "\" is not a rank (0, 1, ...)"));
     }
-    if (!plan->rank_by_file.emplace(file, rank).second) {
+    if (!plan->settings.rank_by_file.emplace(file, rank).second) {
       return UsageError(absl::StrCat("--rank: ", file, " is given twice"));
     }
   }
@@ -88,7 +88,7 @@ absl::StatusOr<UploadPlan> MakePlan(const IngestArgs& args, Session* session) {
   }
   UploadPlan plan;
   plan.files = std::move(input->files);
-  plan.world_size = args.world_size;
+  plan.settings = args.settings;
   RETURN_IF_ERROR(ParseOptions(args, &plan));
   if (!args.request_id.empty()) {
     plan.request_id = args.request_id;
@@ -143,10 +143,21 @@ void AddIngestCommand(CLI::App* app, Session* session, int* exit_code) {
       ->type_name("FILE=N")
       ->allow_extra_args(false);
   command
-      ->add_option("--world-size", args->world_size,
+      ->add_option("--world-size", args->settings.world_size,
                    "Ranks of the job where no file tells; otherwise the highest rank + 1")
       ->type_name("N")
       ->check(CLI::PositiveNumber);
+  command
+      ->add_option("--passes", args->settings.passes_count,
+                   "Iterations of an ASTRA-sim text workload (default: 1)")
+      ->type_name("N")
+      ->check(CLI::PositiveNumber);
+  command->add_flag("--lenient", args->settings.lenient,
+                    "Leave out what is at fault (dependencies on nodes that are not there, "
+                    "doubled nodes) and count it, rather than refuse the file");
+  command->add_flag("--repair", args->settings.repair,
+                    "Put right the broken JSON that PyTorch's recorders write (commas, half "
+                    "records) and count the repairs");
   command
       ->add_option("--manifest", args->manifest,
                    "JSON with ranks, world size and process groups, for files that lack them")

@@ -140,15 +140,18 @@ absl::StatusOr<InputFiles> CollectInputFiles(const std::vector<std::string>& pat
 
 absl::StatusOr<std::string> ContentRequestId(const UploadPlan& plan) {
   Sha256 hash;
-  HashField("chakra ingest 1", &hash);
-  HashField(absl::StrCat(plan.world_size), &hash);
+  const ImportSettings& settings = plan.settings;
+  HashField("chakra ingest 2", &hash);
+  HashField(absl::StrCat(settings.world_size, " ", settings.passes_count, " ", settings.lenient,
+                         " ", settings.repair),
+            &hash);
   HashField(absl::StrCat(plan.labels.size()), &hash);
   for (const auto& [key, value] : plan.labels) {
     HashField(key, &hash);
     HashField(value, &hash);
   }
-  HashField(absl::StrCat(plan.rank_by_file.size()), &hash);
-  for (const auto& [file, rank] : plan.rank_by_file) {
+  HashField(absl::StrCat(settings.rank_by_file.size()), &hash);
+  for (const auto& [file, rank] : settings.rank_by_file) {
     HashField(file, &hash);
     HashField(absl::StrCat(rank), &hash);
   }

@@ -99,10 +99,10 @@ TEST(RequestIdTest, EachPartOfAnUploadChangesTheId) {
   other.labels["a"] = "b";
   EXPECT_NE(IdOf(other), id);
   other = plan;
-  other.rank_by_file["r"] = 0;
+  other.settings.rank_by_file["r"] = 0;
   EXPECT_NE(IdOf(other), id);
   other = plan;
-  other.world_size = 1;
+  other.settings.world_size = 1;
   EXPECT_NE(IdOf(other), id);
 }
 

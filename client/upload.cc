@@ -174,8 +174,13 @@ v1::CreateUploadRequest ToCreateRequest(const UploadPlan& plan) {
   v1::CreateUploadRequest request;
   request.set_request_id(plan.request_id);
   request.mutable_labels()->insert(plan.labels.begin(), plan.labels.end());
-  request.mutable_rank_by_file()->insert(plan.rank_by_file.begin(), plan.rank_by_file.end());
-  request.set_world_size(plan.world_size);
+  const ImportSettings& settings = plan.settings;
+  request.mutable_rank_by_file()->insert(settings.rank_by_file.begin(),
+                                         settings.rank_by_file.end());
+  request.set_world_size(settings.world_size);
+  request.set_passes_count(settings.passes_count);
+  request.set_lenient(settings.lenient);
+  request.set_repair(settings.repair);
   return request;
 }
 

@@ -13,6 +13,7 @@
 #include "absl/status/statusor.h"
 #include "chakrad/v1/trace.pb.h"
 #include "client/retry.h"
+#include "trace/import/import_settings.h"
 
 namespace grpc {
 class Channel;
@@ -29,8 +30,7 @@ struct UploadFile {
 struct UploadPlan {
   std::string request_id;  // See CreateUploadRequest.
   std::map<std::string, std::string> labels;
-  std::map<std::string, int32_t> rank_by_file;
-  int32_t world_size = 0;
+  ImportSettings settings;
   std::vector<UploadFile> files;
 };
 

@@ -14,12 +14,15 @@ void UploadToProto(const UploadRecord& upload, storage::UploadHeader* header) {
     label->set_key(key);
     label->set_value(value);
   }
-  for (const auto& [file, rank] : upload.rank_by_file) {
+  for (const auto& [file, rank] : upload.settings.rank_by_file) {
     storage::UploadHeader::RankOfFile* entry = header->add_rank_by_file();
     entry->set_file(file);
     entry->set_rank(rank);
   }
-  header->set_world_size(upload.world_size);
+  header->set_world_size(upload.settings.world_size);
+  header->set_passes_count(upload.settings.passes_count);
+  header->set_lenient(upload.settings.lenient);
+  header->set_repair(upload.settings.repair);
   header->set_trace_id(upload.trace_id);
 }
 
@@ -32,8 +35,13 @@ absl::Status UploadFromProto(const storage::UploadHeader& header, UploadRecord* 
   upload->state = static_cast<UploadRecord::State>(header.state());
   upload->create_unix_ns = header.create_unix_ns();
   for (const storage::Label& label : header.labels()) upload->labels[label.key()] = label.value();
-  for (const auto& entry : header.rank_by_file()) upload->rank_by_file[entry.file()] = entry.rank();
-  upload->world_size = header.world_size();
+  for (const auto& entry : header.rank_by_file())
+    upload->settings.rank_by_file[entry.file()] = entry.rank();
+  upload->settings.world_size = header.world_size();
+  // Records of before there were passes have none.
+  upload->settings.passes_count = header.passes_count() == 0 ? 1 : header.passes_count();
+  upload->settings.lenient = header.lenient();
+  upload->settings.repair = header.repair();
   upload->trace_id = header.trace_id();
   return absl::OkStatus();
 }

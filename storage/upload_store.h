@@ -12,6 +12,7 @@
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
 #include "absl/strings/string_view.h"
+#include "trace/import/import_settings.h"
 
 namespace chakrad {
 
@@ -22,8 +23,7 @@ struct UploadRecord {
   State state = State::kOpen;
   int64_t create_unix_ns = 0;
   std::map<std::string, std::string> labels;
-  std::map<std::string, int32_t> rank_by_file;
-  int32_t world_size = 0;                          // 0: not stated.
+  ImportSettings settings;
   std::map<std::string, int64_t> committed_bytes;  // By file name.
   std::string trace_id;                            // Once sealed.
 };

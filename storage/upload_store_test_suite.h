@@ -63,8 +63,11 @@ TEST_P(UploadStoreTest, ARecordComesBackWhole) {
   record.request_id = "req\xff";
   record.create_unix_ns = 123;
   record.labels = {{"a", "b"}, {"\xfe", "\xff"}};
-  record.rank_by_file = {{"r0.json", 0}, {"r7.json", 7}};
-  record.world_size = 8;
+  record.settings.rank_by_file = {{"r0.json", 0}, {"r7.json", 7}};
+  record.settings.world_size = 8;
+  record.settings.passes_count = 3;
+  record.settings.lenient = true;
+  record.settings.repair = true;
   ASSERT_THAT(store_->Create(record), IsOk());
   Restart();
   ASSERT_OK_AND_ASSIGN(const UploadRecord got, store_->Get("u1"));
@@ -73,8 +76,7 @@ TEST_P(UploadStoreTest, ARecordComesBackWhole) {
   EXPECT_EQ(got.state, UploadRecord::State::kOpen);
   EXPECT_EQ(got.create_unix_ns, 123);
   EXPECT_EQ(got.labels, record.labels);
-  EXPECT_EQ(got.rank_by_file, record.rank_by_file);
-  EXPECT_EQ(got.world_size, 8);
+  EXPECT_EQ(got.settings, record.settings);
   EXPECT_EQ(got.trace_id, "");
   EXPECT_TRUE(got.committed_bytes.empty());
 }
@@ -85,10 +87,10 @@ TEST_P(UploadStoreTest, ARepeatedRequestFindsItsUpload) {
   record.request_id = "req";
   ASSERT_THAT(store_->Create(record), IsOk());
   record.id = "u2";
-  record.world_size = 9;
+  record.settings.world_size = 9;
   ASSERT_OK_AND_ASSIGN(const UploadRecord again, store_->Create(record));
   EXPECT_EQ(again.id, "u1");
-  EXPECT_EQ(again.world_size, 0);
+  EXPECT_EQ(again.settings.world_size, 0);
   EXPECT_THAT(store_->Get("u2"), StatusIs(absl::StatusCode::kNotFound, "upload u2"));
   ASSERT_OK_AND_ASSIGN(const UploadRecord found, store_->FindByRequestId("req"));
   EXPECT_EQ(found.id, "u1");

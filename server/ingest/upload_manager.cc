@@ -100,16 +100,20 @@ absl::Status UploadManager::CheckNotDraining() {
 absl::StatusOr<UploadRecord> UploadManager::Create(const UploadRequest& request) {
   RETURN_IF_ERROR(CheckRequestId(request.request_id));
   RETURN_IF_ERROR(CheckLabels(request.labels));
-  for (const auto& [file, rank] : request.rank_by_file) {
+  for (const auto& [file, rank] : request.settings.rank_by_file) {
     RETURN_IF_ERROR(CheckFileName(file));
     if (rank < 0) {
       return absl::InvalidArgumentError(
           absl::StrCat("rank_by_file: ", file, " has the rank ", rank, ", below 0"));
     }
   }
-  if (request.world_size < 0) {
+  if (request.settings.world_size < 0) {
     return absl::InvalidArgumentError(
-        absl::StrCat("world_size: ", request.world_size, " is below 0"));
+        absl::StrCat("world_size: ", request.settings.world_size, " is below 0"));
+  }
+  if (request.settings.passes_count < 1) {
+    return absl::InvalidArgumentError(
+        absl::StrCat("passes_count: ", request.settings.passes_count, " is below 1"));
   }
   MutexLock lock(&mutex_);
   RETURN_IF_ERROR(CheckNotDraining());
@@ -127,8 +131,7 @@ absl::StatusOr<UploadRecord> UploadManager::Create(const UploadRequest& request)
   record.request_id = request.request_id;
   record.create_unix_ns = clock_->NowUnixNs();
   record.labels = request.labels;
-  record.rank_by_file = request.rank_by_file;
-  record.world_size = request.world_size;
+  record.settings = request.settings;
   ASSIGN_OR_RETURN(UploadRecord stored, uploads_->Create(record));
   ++open_uploads_;
   return stored;
@@ -213,8 +216,7 @@ absl::StatusOr<TraceInfo> UploadManager::SealExclusively(absl::string_view id) {
   ASSIGN_OR_RETURN(upload, uploads_->Commit(id));  // All bytes that a reader would find.
   const auto started = std::chrono::steady_clock::now();
   ImportOptions options;
-  options.rank_by_file = upload.rank_by_file;
-  options.world_size = upload.world_size;
+  options.settings = upload.settings;
   std::vector<ImportFile> files;
   for (const auto& [file, bytes] : upload.committed_bytes) {
     ASSIGN_OR_RETURN(std::string path, uploads_->PathOf(id, file));

@@ -18,14 +18,14 @@
 #include "server/metrics.h"
 #include "storage/trace_store.h"
 #include "storage/upload_store.h"
+#include "trace/import/import_settings.h"
 
 namespace chakrad {
 
 struct UploadRequest {
   std::string request_id;
   std::map<std::string, std::string> labels;
-  std::map<std::string, int32_t> rank_by_file;
-  int32_t world_size = 0;
+  ImportSettings settings;
 };
 
 struct CommittedFile {

@@ -118,8 +118,11 @@ absl::Status CreateUpload(UploadManager* uploads, const v1::CreateUploadRequest&
   UploadRequest upload;
   upload.request_id = request.request_id();
   upload.labels = {request.labels().begin(), request.labels().end()};
-  upload.rank_by_file = {request.rank_by_file().begin(), request.rank_by_file().end()};
-  upload.world_size = request.world_size();
+  upload.settings.rank_by_file = {request.rank_by_file().begin(), request.rank_by_file().end()};
+  upload.settings.world_size = request.world_size();
+  if (request.passes_count() != 0) upload.settings.passes_count = request.passes_count();
+  upload.settings.lenient = request.lenient();
+  upload.settings.repair = request.repair();
   ASSIGN_OR_RETURN(const UploadRecord record, uploads->Create(upload));
   ToProto(record, response);
   return absl::OkStatus();

@@ -85,7 +85,7 @@ class Importer {
         kinds_.push_back(std::nullopt);
       }
     }
-    for (const auto& [name, rank] : options_.rank_by_file) {
+    for (const auto& [name, rank] : options_.settings.rank_by_file) {
       const bool known = std::any_of(files_.begin(), files_.end(),
                                      [&](const ImportFile& f) { return f.name == name; });
       if (!known) {
@@ -143,8 +143,8 @@ class Importer {
     if (listed != manifest_.rank_by_file.end()) return listed->second;
     const std::optional<int32_t> named = RankFromFileName(files_[file].name);
     if (named.has_value()) return named;
-    const auto given = options_.rank_by_file.find(files_[file].name);
-    if (given != options_.rank_by_file.end()) return given->second;
+    const auto given = options_.settings.rank_by_file.find(files_[file].name);
+    if (given != options_.settings.rank_by_file.end()) return given->second;
     return std::nullopt;
   }
 
@@ -164,7 +164,7 @@ class Importer {
 
   absl::Status ReadRankFile(size_t file) {
     ReadOptions options;
-    options.lenient = options_.lenient;
+    options.lenient = options_.settings.lenient;
     ASSIGN_OR_RETURN(auto source, Open(file));
     ASSIGN_OR_RETURN(ParsedFile parsed,
                      ReadTraceFile(*kinds_[file], options, source.get(), &ledgers_[file]));
@@ -188,7 +188,7 @@ class Importer {
 
   // A file of many ranks tells each one's number.
   absl::Status PlaceAll(size_t file, std::vector<RankTrace> ranks) {
-    if (options_.rank_by_file.count(files_[file].name) > 0) {
+    if (options_.settings.rank_by_file.count(files_[file].name) > 0) {
       return absl::InvalidArgumentError(absl::StrCat("rank_by_file: the file holds ", ranks.size(),
                                                      " ranks and tells their numbers itself"));
     }
@@ -203,9 +203,9 @@ class Importer {
   }
 
   absl::StatusOr<int32_t> DecideRank(size_t file, int32_t content_rank) const {
-    const auto given = options_.rank_by_file.find(files_[file].name);
+    const auto given = options_.settings.rank_by_file.find(files_[file].name);
     if (content_rank != kNoRank) {
-      if (given != options_.rank_by_file.end() && given->second != content_rank) {
+      if (given != options_.settings.rank_by_file.end() && given->second != content_rank) {
         return absl::InvalidArgumentError(absl::StrCat("rank_by_file says rank ", given->second,
                                                        ", the file itself says rank ",
                                                        content_rank));
@@ -352,7 +352,7 @@ class Importer {
     if (manifest_.world_size > 0) {
       RETURN_IF_ERROR(StateWorldSize(manifest_.world_size, files_[*manifest_file_].name));
     }
-    if (world_size_ == 0) world_size_ = options_.world_size;
+    if (world_size_ == 0) world_size_ = options_.settings.world_size;
     if (world_size_ == 0) return absl::OkStatus();
     for (const auto& [rank, names] : names_of_rank_) {
       if (rank < world_size_) continue;

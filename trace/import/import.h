@@ -3,11 +3,11 @@
 #define CHAKRAD_TRACE_IMPORT_IMPORT_H_
 
 #include <cstdint>
-#include <map>
 #include <string>
 #include <vector>
 
 #include "absl/status/statusor.h"
+#include "trace/import/import_settings.h"
 #include "trace/model/ledger.h"
 #include "trace/model/trace.h"
 
@@ -19,11 +19,7 @@ struct ImportFile {
 };
 
 struct ImportOptions {
-  std::map<std::string, int32_t> rank_by_file;  // By ImportFile::name: the user's word.
-  int32_t world_size = 0;                       // Where nothing else tells it; 0: not stated.
-  // Faults that can be left out without making something up are left out, and
-  // are flaws in the ledger (trace/readers/read_options.h).
-  bool lenient = false;
+  ImportSettings settings;
   // For a report rather than a trace: reads on where a file, a rank or a
   // dependency cycle would end the import, with a flaw "unreadable_file" in the
   // ledger. The trace may then lack ranks, have cycles, or have no ranks at all.

@@ -97,17 +97,17 @@ TEST_F(ImportTest, AnExecutionTraceWithoutRankTakesItsOnlyPartners) {
 TEST_F(ImportTest, TheUsersWordGivesARankAndMustNotContradictTheFile) {
   File("a.json", Et());
   File("b.json", Et());
-  options_.rank_by_file = {{"a.json", 1}, {"b.json", 0}};
-  options_.world_size = 2;
+  options_.settings.rank_by_file = {{"a.json", 1}, {"b.json", 0}};
+  options_.settings.world_size = 2;
   ASSERT_OK_AND_ASSIGN(const ImportResult result, Import());
   EXPECT_EQ(result.trace.ranks.size(), 2u);
   files_.clear();
   File("c.json", Kineto(1, 2));
-  options_.rank_by_file = {{"c.json", 0}};
+  options_.settings.rank_by_file = {{"c.json", 0}};
   EXPECT_THAT(Import(), StatusIs(kInvalid,
                                  "c.json: rank_by_file says rank 0, the file itself "
                                  "says rank 1"));
-  options_.rank_by_file = {{"d.json", 0}};
+  options_.settings.rank_by_file = {{"d.json", 0}};
   EXPECT_THAT(Import(), StatusIs(kInvalid, "rank_by_file: no file is named d.json"));
 }
 
