@@ -3,6 +3,7 @@
 #include "absl/strings/str_cat.h"
 #include "common/utf8.h"
 #include "server/limits.h"
+#include "trace/api/trace_to_proto.h"
 
 namespace chakrad {
 namespace {
@@ -10,53 +11,6 @@ namespace {
 void SetTimestamp(int64_t unix_ns, google::protobuf::Timestamp* timestamp) {
   timestamp->set_seconds(unix_ns / 1'000'000'000);
   timestamp->set_nanos(static_cast<int32_t>(unix_ns % 1'000'000'000));
-}
-
-void SetRank(const RankSummary& summary, v1::RankSummary* rank) {
-  rank->set_rank(summary.rank);
-  rank->set_schema(ValidUtf8(summary.schema));
-  rank->set_nodes_count(summary.nodes_count);
-  rank->set_host_nodes_count(summary.host_nodes_count);
-  rank->set_device_nodes_count(summary.device_nodes_count);
-  rank->set_span_ns(summary.span_ns);
-  for (const auto& [type, count] : summary.nodes_count_by_type) {
-    (*rank->mutable_nodes_count_by_type())[type] = count;
-  }
-  for (const auto& [kind, count] : summary.edges_count_by_kind) {
-    (*rank->mutable_edges_count_by_kind())[kind] = count;
-  }
-  for (const auto& [type, count] : summary.comm_by_type) {
-    v1::CommCount& comm = (*rank->mutable_comm_by_type())[type];
-    comm.set_count(count.count);
-    comm.set_bytes(count.bytes);
-  }
-}
-
-void SetEntry(const LedgerEntry& entry, v1::Rejection* out) {
-  out->set_rule(entry.rule);
-  out->set_record(entry.record);
-  out->set_byte_offset(entry.byte_offset);
-  out->set_reason(ValidUtf8(entry.reason));
-}
-
-void SetLedger(const Ledger& ledger, v1::FileLedger* file) {
-  file->set_file(ValidUtf8(ledger.file));
-  file->set_records_count(ledger.input_records);
-  file->set_kept_count(ledger.kept);
-  file->set_merged_count(ledger.merged);
-  file->set_rejected_count(ledger.rejected);
-  for (const auto& [rule, count] : ledger.merged_by_rule) {
-    (*file->mutable_merged_by_rule())[rule] = count;
-  }
-  for (const auto& [rule, count] : ledger.rejected_by_rule) {
-    (*file->mutable_rejected_by_rule())[rule] = count;
-  }
-  for (const LedgerEntry& entry : ledger.rejections) SetEntry(entry, file->add_rejections());
-  for (const auto& [rule, count] : ledger.flaws_by_rule) {
-    (*file->mutable_flaws_by_rule())[rule] = count;
-  }
-  for (const LedgerEntry& entry : ledger.flaws) SetEntry(entry, file->add_flaws());
-  for (const std::string& notice : ledger.notices) file->add_notices(ValidUtf8(notice));
 }
 
 // Halves `list` until `message` fits; returns how many entries went.
@@ -101,15 +55,7 @@ void ToSummaryProto(const TraceInfo& info, v1::Trace* trace) {
 
 void ToProto(const TraceInfo& info, v1::Trace* trace) {
   ToSummaryProto(info, trace);
-  for (const RankSummary& summary : info.ranks) SetRank(summary, trace->add_ranks());
-  for (const ProcessGroup& group : info.groups) {
-    v1::ProcessGroup* out = trace->add_process_groups();
-    out->set_group(ValidUtf8(group.name));
-    out->set_description(ValidUtf8(group.description));
-    for (const int32_t rank : group.ranks) out->add_ranks(rank);
-  }
-  for (const Ledger& ledger : info.ledgers) SetLedger(ledger, trace->add_files());
-  for (const std::string& notice : info.notices) trace->add_notices(ValidUtf8(notice));
+  ToProto(info.ranks, info.groups, info.ledgers, info.notices, trace);
 }
 
 void FitIntoAnswer(v1::Trace* trace) {
