@@ -1,0 +1,164 @@
+#include <algorithm>
+#include <string>
+#include <vector>
+
+#include "absl/strings/str_cat.h"
+#include "absl/types/span.h"
+#include "common/saturating.h"
+#include "trace/check/check_rank.h"
+
+namespace chakrad {
+namespace {
+
+int64_t EndNs(const RankTrace& rank, uint32_t node) {
+  return SaturatingAdd(rank.start_ns[node], rank.dur_ns[node]);
+}
+
+bool HasInterval(const RankTrace& rank, uint32_t node) {
+  return rank.start_ns[node] >= 0 && rank.dur_ns[node] >= 0;
+}
+
+void CheckSigns(const RankTrace& rank, FindingList* findings) {
+  for (uint32_t node = 0; node < rank.size(); ++node) {
+    if (rank.start_ns[node] >= kUnknownNs && rank.dur_ns[node] >= kUnknownNs &&
+        rank.work_ns[node] >= kUnknownNs) {
+      continue;
+    }
+    findings->Add("negative_time", rank, node, [&] {
+      return absl::StrCat(NodeText(rank, node), ": start ", rank.start_ns[node], " ns, duration ",
+                          rank.dur_ns[node], " ns, work ", rank.work_ns[node], " ns");
+    });
+  }
+  for (size_t i = 0; i < rank.gap_node.size(); ++i) {
+    if (rank.gap_ns[i] >= 0) continue;
+    findings->Add("negative_time", rank, rank.gap_node[i], [&] {
+      return absl::StrCat(NodeText(rank, rank.gap_node[i]), ": gap ", rank.gap_ns[i], " ns");
+    });
+  }
+}
+
+// Overlaps on queues. Intervals of one queue by start, the longer first: the open ones then
+// lie on a stack.
+class OverlapCheck {
+ public:
+  OverlapCheck(const RankTrace& rank, FindingList* findings) : rank_(rank), findings_(findings) {}
+
+  void Run() {
+    std::vector<uint32_t> nodes;
+    for (uint32_t node = 0; node < rank_.size(); ++node) {
+      if (IsWork(rank_, node) && HasInterval(rank_, node)) nodes.push_back(node);
+    }
+    const auto before = [&](uint32_t a, uint32_t b) {
+      if (rank_.queue[a] != rank_.queue[b]) return rank_.queue[a] < rank_.queue[b];
+      if (rank_.start_ns[a] != rank_.start_ns[b]) return rank_.start_ns[a] < rank_.start_ns[b];
+      if (rank_.dur_ns[a] != rank_.dur_ns[b]) return rank_.dur_ns[a] > rank_.dur_ns[b];
+      return a < b;
+    };
+    if (!std::is_sorted(nodes.begin(), nodes.end(), before)) {
+      std::sort(nodes.begin(), nodes.end(), before);
+    }
+    for (size_t begin = 0; begin < nodes.size();) {
+      size_t end = begin;
+      while (end < nodes.size() && rank_.queue[nodes[end]] == rank_.queue[nodes[begin]]) ++end;
+      const bool device =
+          rank_.queues[rank_.queue[nodes[begin]]].kind == Queue::Kind::kDeviceStream;
+      const absl::Span<const uint32_t> of_queue(nodes.data() + begin, end - begin);
+      device ? CheckStream(of_queue) : CheckThread(of_queue);
+      begin = end;
+    }
+  }
+
+ private:
+  void CheckStream(absl::Span<const uint32_t> nodes) {
+    uint32_t last = nodes[0];  // Of those that started: the one that ends last.
+    for (const uint32_t node : nodes.subspan(1)) {
+      const int64_t overlap_ns =
+          std::min(EndNs(rank_, last), EndNs(rank_, node)) - rank_.start_ns[node];
+      if (overlap_ns > kTimeToleranceNs) Report("stream_overlap", node, last, overlap_ns);
+      if (EndNs(rank_, node) > EndNs(rank_, last)) last = node;
+    }
+  }
+
+  void CheckThread(absl::Span<const uint32_t> nodes) {
+    std::vector<uint32_t> open;
+    for (const uint32_t node : nodes) {
+      while (!open.empty() && EndNs(rank_, open.back()) <= rank_.start_ns[node]) open.pop_back();
+      if (!open.empty()) {
+        const int64_t outer_end_ns = EndNs(rank_, open.back());
+        const int64_t overlap_ns = outer_end_ns - rank_.start_ns[node];
+        const int64_t beyond_ns = EndNs(rank_, node) - outer_end_ns;
+        if (std::min(overlap_ns, beyond_ns) > kTimeToleranceNs) {
+          Report("thread_overlap", node, open.back(), overlap_ns);
+        }
+      }
+      open.push_back(node);
+    }
+  }
+
+  void Report(absl::string_view rule, uint32_t node, uint32_t other, int64_t overlap_ns) {
+    const Queue& queue = rank_.queues[rank_.queue[node]];
+    findings_->Add(rule, rank_, node, [&] {
+      return absl::StrCat(NodeText(rank_, node), " overlaps ", NodeText(rank_, other), " by ",
+                          overlap_ns, " ns on ",
+                          queue.kind == Queue::Kind::kDeviceStream ? "stream " : "thread ",
+                          queue.raw_id);
+    });
+  }
+
+  const RankTrace& rank_;
+  FindingList* findings_;
+};
+
+// The earliest time that a dependency of this kind leaves to a node's start or end.
+struct Bound {
+  bool on_end = false;    // Bounds the node's end, else its start.
+  bool from_end = false;  // By the dependency's end, else its start.
+};
+
+Bound BoundOf(const RankTrace& rank, uint32_t dependency, EdgeKind kind) {
+  switch (kind) {
+    case EdgeKind::kControl:      // A call runs inside its caller.
+    case EdgeKind::kThreadOrder:  // The operation before may hold this one.
+    case EdgeKind::kLaunch:       // The launching call may still run.
+      return {false, false};
+    case EdgeKind::kSync:  // The operation that waited was running all the while.
+      return {true, true};
+    case EdgeKind::kData:  // Converters write callers of host operations as data, too.
+      return {false, !rank.is_host(dependency)};
+    case EdgeKind::kStreamOrder:
+    case EdgeKind::kForwardBackward:
+      return {false, true};
+  }
+  return {};
+}
+
+void CheckAgainstDependencies(const RankTrace& rank, FindingList* findings) {
+  for (uint32_t node = 0; node < rank.size(); ++node) {
+    if (!HasInterval(rank, node)) continue;
+    for (uint32_t j = rank.dep_begin[node]; j < rank.dep_begin[node + 1]; ++j) {
+      const uint32_t dependency = rank.dep_node[j];
+      if (!HasInterval(rank, dependency)) continue;
+      const Bound bound = BoundOf(rank, dependency, rank.dep_kind[j]);
+      const int64_t at_ns = bound.on_end ? EndNs(rank, node) : rank.start_ns[node];
+      const int64_t bound_ns = bound.from_end ? EndNs(rank, dependency) : rank.start_ns[dependency];
+      if (bound_ns - at_ns <= kTimeToleranceNs) continue;
+      findings->Add("starts_before_dependency", rank, node, [&] {
+        return absl::StrCat(NodeText(rank, node), bound.on_end ? " ends " : " starts ",
+                            bound_ns - at_ns, " ns before the ", bound.from_end ? "end" : "start",
+                            " of its ", EdgeKindName(rank.dep_kind[j]), " dependency, ",
+                            NodeText(rank, dependency));
+      });
+      break;  // One finding a node.
+    }
+  }
+}
+
+}  // namespace
+
+void CheckTimes(const RankTrace& rank, FindingList* findings) {
+  CheckSigns(rank, findings);
+  OverlapCheck(rank, findings).Run();
+  CheckAgainstDependencies(rank, findings);
+}
+
+}  // namespace chakrad
