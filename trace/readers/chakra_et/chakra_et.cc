@@ -14,6 +14,7 @@
 #include "common/status.h"
 #include "trace/model/rank_trace_builder.h"
 #include "trace/readers/byte_source.h"
+#include "trace/readers/chakra_et/chakra_messages.h"
 #include "trace/readers/chakra_et/node_codec.h"
 #include "trace/readers/limits.h"
 
@@ -102,23 +103,55 @@ class MessageReader {
   int64_t offset_ = 0;
 };
 
+class EtMessageSource final : public ChakraMessageSource {
+ public:
+  explicit EtMessageSource(ByteSource* source) : messages_(source) {}
+
+  // Files of old converters have no metadata, but start with a node.
+  absl::StatusOr<Kind> Next(ChakraProtoMsg::GlobalMetadata* metadata,
+                            ChakraProtoMsg::Node* node) override {
+    ASSIGN_OR_RETURN(const bool more, messages_.Next(&message_));
+    if (!more) return Kind::kEnd;
+    if (count_++ == 0) {
+      if (metadata->ParseFromString(message_) && !HasNodeFields(*metadata)) return Kind::kMetadata;
+      if (node->ParseFromString(message_)) return Kind::kNode;
+      return AtOffset(0, "the first message is neither GlobalMetadata nor a Node");
+    }
+    if (message_.empty()) return AtOffset(messages_.offset(), "an empty message is no node");
+    if (!node->ParseFromString(message_)) {
+      return AtOffset(messages_.offset(),
+                      absl::StrCat("message ", count_ - 1, " is no Node: damaged"));
+    }
+    return Kind::kNode;
+  }
+  int64_t offset() const override { return messages_.offset(); }
+
+ private:
+  MessageReader messages_;
+  std::string message_;
+  int64_t count_ = 0;
+};
+
 class ChakraFileReader {
  public:
-  ChakraFileReader(ByteSource* source, Ledger* ledger) : messages_(source), ledger_(ledger) {}
+  ChakraFileReader(ChakraMessageSource* messages, Ledger* ledger)
+      : messages_(messages), ledger_(ledger) {}
   absl::StatusOr<RankTrace> Read();
 
  private:
-  absl::Status ReadFirst();
-  absl::Status ParseNode();
+  using Kind = ChakraMessageSource::Kind;
+
+  absl::Status ReadMetadata();
+  absl::Status ReadNode();
   absl::Status AddNode();
   absl::Status CheckDangling(const std::vector<RankTraceBuilder::Dangling>& dangling,
                              const RankTrace& trace);
   absl::Status ShiftToBase(RankTrace* trace);
   void AddNotices();
 
-  MessageReader messages_;
+  ChakraMessageSource* messages_;
   Ledger* ledger_;
-  std::string message_;
+  ChakraProtoMsg::GlobalMetadata metadata_;
   ChakraProtoMsg::Node node_;
   ChakraFileInfo info_;
   RankTraceBuilder builder_;
@@ -128,33 +161,21 @@ class ChakraFileReader {
   std::string cold_;
 };
 
-// Files of old converters have no metadata, but start with a node.
-absl::Status ChakraFileReader::ReadFirst() {
-  ASSIGN_OR_RETURN(const bool more, messages_.Next(&message_));
-  if (!more) return AtOffset(0, "the file is empty");
-  ChakraProtoMsg::GlobalMetadata metadata;
-  if (metadata.ParseFromString(message_) && !HasNodeFields(metadata)) {
-    absl::StatusOr<ChakraFileInfo> info = DecodeMetadata(metadata);
-    if (!info.ok()) return Annotate(info.status(), "byte offset 0: GlobalMetadata");
-    info_ = *std::move(info);
-    builder_.header().queues = info_.queues;
-    ledger_->Merge("global_metadata");
-    return absl::OkStatus();
+absl::Status ChakraFileReader::ReadMetadata() {
+  absl::StatusOr<ChakraFileInfo> info = DecodeMetadata(metadata_);
+  if (!info.ok()) {
+    return Annotate(info.status(),
+                    absl::StrCat("byte offset ", messages_->offset(), ": GlobalMetadata"));
   }
-  if (!node_.ParseFromString(message_)) {
-    return AtOffset(0, "the first message is neither GlobalMetadata nor a Node");
-  }
-  ledger_->notices.push_back("the file has no GlobalMetadata: it starts with a node");
-  return Annotate(AddNode(), absl::StrCat("byte offset 0, node ", node_.id()));
+  info_ = *std::move(info);
+  builder_.header().queues = info_.queues;
+  ledger_->Merge("global_metadata");
+  return absl::OkStatus();
 }
 
-absl::Status ChakraFileReader::ParseNode() {
-  if (message_.empty()) return AtOffset(messages_.offset(), "an empty message is no node");
-  if (!node_.ParseFromString(message_)) {
-    return AtOffset(messages_.offset(),
-                    absl::StrCat("message ", ledger_->input_records, " is no Node: damaged"));
-  }
-  return AddNode();
+absl::Status ChakraFileReader::ReadNode() {
+  return Annotate(AddNode(), absl::StrCat("byte offset ", messages_->offset(), ", node ",
+                                          node_.id(), " (", node_.name().substr(0, 100), ")"));
 }
 
 absl::Status ChakraFileReader::AddNode() {
@@ -205,7 +226,7 @@ absl::Status ChakraFileReader::AddNode() {
       builder_.AddEdgeById(index, data_deps[i], static_cast<EdgeKind>(kind));
     }
   }
-  byte_offsets_.push_back(messages_.offset());
+  byte_offsets_.push_back(messages_->offset());
   ledger_->Keep();
   return absl::OkStatus();
 }
@@ -268,16 +289,17 @@ void ChakraFileReader::AddNotices() {
 }
 
 absl::StatusOr<RankTrace> ChakraFileReader::Read() {
-  RETURN_IF_ERROR(ReadFirst());
-  while (true) {
-    ASSIGN_OR_RETURN(const bool more, messages_.Next(&message_));
-    if (!more) break;
-    const absl::Status parsed = ParseNode();
-    if (!parsed.ok() && parsed.message().find("byte offset") != 0) {
-      return Annotate(parsed, absl::StrCat("byte offset ", messages_.offset(), ", node ",
-                                           node_.id(), " (", node_.name().substr(0, 100), ")"));
-    }
-    RETURN_IF_ERROR(parsed);
+  ASSIGN_OR_RETURN(Kind kind, messages_->Next(&metadata_, &node_));
+  if (kind == Kind::kEnd) return AtOffset(0, "the file is empty");
+  if (kind == Kind::kMetadata) {
+    RETURN_IF_ERROR(ReadMetadata());
+    ASSIGN_OR_RETURN(kind, messages_->Next(&metadata_, &node_));
+  } else {
+    ledger_->notices.push_back("the file has no GlobalMetadata: it starts with a node");
+  }
+  while (kind == Kind::kNode) {
+    RETURN_IF_ERROR(ReadNode());
+    ASSIGN_OR_RETURN(kind, messages_->Next(&metadata_, &node_));
   }
   RankTrace& header = builder_.header();
   header.schema = info_.schema;
@@ -294,8 +316,13 @@ absl::StatusOr<RankTrace> ChakraFileReader::Read() {
 
 }  // namespace
 
-absl::StatusOr<RankTrace> ReadChakraEt(ByteSource* source, Ledger* ledger) {
+absl::StatusOr<RankTrace> ReadChakraMessages(ChakraMessageSource* source, Ledger* ledger) {
   return ChakraFileReader(source, ledger).Read();
+}
+
+absl::StatusOr<RankTrace> ReadChakraEt(ByteSource* source, Ledger* ledger) {
+  EtMessageSource messages(source);
+  return ReadChakraMessages(&messages, ledger);
 }
 
 }  // namespace chakrad
