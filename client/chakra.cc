@@ -49,6 +49,7 @@ int RunChakra(const std::vector<std::string>& args, const Io& io) {
   int exit_code = kExitOk;
   AddGlobalOptions(&app, &session);
   AddIngestCommand(&app, &session, &exit_code);
+  AddCheckCommand(&app, &session, &exit_code);
   AddTracesCommands(&app, &session, &exit_code);
   AddSimulateCommand(&app, &session, &exit_code);
   AddJobsCommands(&app, &session, &exit_code);

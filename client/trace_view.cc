@@ -7,6 +7,7 @@
 
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_join.h"
+#include "client/check_view.h"
 #include "client/quantity.h"
 #include "client/table.h"
 
@@ -180,7 +181,8 @@ Json TraceJson(const v1::Trace& trace) {
                {"ranks", Json::array()},
                {"process_groups", Json::array()},
                {"files", Json::array()},
-               {"notices", ArrayJson(trace.notices())}};
+               {"notices", ArrayJson(trace.notices())},
+               {"check", CheckJson(trace.check())}};
   for (const v1::RankSummary& rank : trace.ranks()) json["ranks"].push_back(RankJson(rank));
   for (const v1::ProcessGroup& group : trace.process_groups()) {
     json["process_groups"].push_back(GroupJson(group));
@@ -197,6 +199,7 @@ std::string TraceText(const v1::Trace& trace) {
       BytesText(trace.stored_bytes()), "\n\n", RanksText(trace));
   if (trace.process_groups_size() > 0) absl::StrAppend(&text, "\n", GroupsText(trace));
   if (trace.files_size() > 0) absl::StrAppend(&text, "\n", FilesText(trace));
+  absl::StrAppend(&text, "\n", CheckLine(trace.check()), "\n");
   return text + NoticesText(trace);
 }
 

@@ -4,6 +4,7 @@
 #include <string>
 
 #include "common/status.h"
+#include "storage/check_record.h"
 #include "storage/column_coding.h"
 #include "storage/record.pb.h"
 
@@ -120,6 +121,7 @@ void TraceInfoToProto(const TraceInfo& info, storage::TraceManifest* manifest) {
   }
   manifest->set_create_unix_ns(info.create_unix_ns);
   manifest->set_world_size(info.world_size);
+  CheckToProto(info.check, manifest->mutable_check());
   for (const RankSummary& rank : info.ranks) SummaryToProto(rank, manifest->add_ranks());
   for (const ProcessGroup& group : info.groups) GroupToProto(group, manifest->add_groups());
   for (const Ledger& ledger : info.ledgers) LedgerToProto(ledger, manifest->add_ledgers());
@@ -131,6 +133,7 @@ absl::Status TraceInfoFromProto(const storage::TraceManifest& manifest, TraceInf
   for (const storage::Label& label : manifest.labels()) info->labels[label.key()] = label.value();
   info->create_unix_ns = manifest.create_unix_ns();
   info->world_size = manifest.world_size();
+  info->check = CheckFromProto(manifest.check());
   for (const auto& rank : manifest.ranks()) info->ranks.push_back(SummaryFromProto(rank));
   for (const storage::Group& group : manifest.groups()) {
     RETURN_IF_ERROR(GroupFromProto(group, &info->groups.emplace_back()));

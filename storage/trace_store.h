@@ -15,6 +15,7 @@
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
 #include "absl/strings/string_view.h"
+#include "trace/check/report.h"
 #include "trace/model/ledger.h"
 #include "trace/model/trace.h"
 #include "trace/model/trace_summary.h"
@@ -31,6 +32,7 @@ struct TraceInfo {
   std::vector<ProcessGroup> groups;
   std::vector<Ledger> ledgers;
   std::vector<std::string> notices;
+  CheckReport check;         // What the conformance suite found when it was stored.
   int64_t stored_bytes = 0;  // Of its chunks, compressed, before sharing. Set by Put.
 };
 

@@ -237,6 +237,7 @@ absl::StatusOr<TraceInfo> UploadManager::SealExclusively(absl::string_view id) {
   info.world_size = imported->trace.world_size;
   info.ledgers = std::move(imported->ledgers);
   info.notices = std::move(imported->notices);
+  info.check = std::move(imported->report);
   imported->trace.labels = upload.labels;
   const absl::Status put = traces_->Put(imported->trace, info);
   if (!put.ok() && put.code() != absl::StatusCode::kAlreadyExists) return put;

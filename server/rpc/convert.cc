@@ -51,11 +51,12 @@ void ToSummaryProto(const TraceInfo& info, v1::Trace* trace) {
   int64_t nodes_count = 0;
   for (const RankSummary& summary : info.ranks) nodes_count += summary.nodes_count;
   trace->set_nodes_count(nodes_count);
+  ToSummaryProto(info.check, trace->mutable_check());
 }
 
 void ToProto(const TraceInfo& info, v1::Trace* trace) {
   ToSummaryProto(info, trace);
-  ToProto(info.ranks, info.groups, info.ledgers, info.notices, trace);
+  ToProto(info.ranks, info.groups, info.ledgers, info.notices, info.check, trace);
 }
 
 void FitIntoAnswer(v1::Trace* trace) {
@@ -65,13 +66,14 @@ void FitIntoAnswer(v1::Trace* trace) {
     file.clear_rejections();
     file.clear_flaws();
   }
+  const int findings = CutUntilItFits(trace->mutable_check()->mutable_findings(), *trace);
   const int files = CutUntilItFits(trace->mutable_files(), *trace);
   const int groups = CutUntilItFits(trace->mutable_process_groups(), *trace);
   const int ranks = CutUntilItFits(trace->mutable_ranks(), *trace);
   const int notices = CutUntilItFits(trace->mutable_notices(), *trace);
   trace->add_notices(absl::StrCat("this answer leaves out, for its size: listed rejections, ",
-                                  files, " files, ", groups, " process groups, ", ranks, " ranks, ",
-                                  notices, " notices"));
+                                  findings, " findings, ", files, " files, ", groups,
+                                  " process groups, ", ranks, " ranks, ", notices, " notices"));
 }
 
 void FitIntoAnswer(v1::Job* job) {

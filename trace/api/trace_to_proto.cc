@@ -12,6 +12,28 @@ void SetEntry(const LedgerEntry& entry, v1::Rejection* out) {
   out->set_reason(ValidUtf8(entry.reason));
 }
 
+v1::Finding::Severity ToSeverity(Severity severity) {
+  switch (severity) {
+    case Severity::kInfo:
+      return v1::Finding::INFO;
+    case Severity::kWarning:
+      return v1::Finding::WARNING;
+    case Severity::kError:
+      return v1::Finding::ERROR;
+  }
+  return v1::Finding::SEVERITY_UNSPECIFIED;
+}
+
+void SetFinding(const Finding& finding, v1::Finding* out) {
+  out->set_rule(ValidUtf8(finding.rule));
+  out->set_severity(ToSeverity(finding.severity));
+  if (finding.rank != kNoRank) out->set_rank(finding.rank);
+  if (finding.has_node) out->set_node_id(finding.node_id);
+  out->set_file(ValidUtf8(finding.file));
+  out->set_byte_offset(finding.byte_offset);
+  out->set_message(ValidUtf8(finding.message));
+}
+
 }  // namespace
 
 void ToProto(const RankSummary& summary, v1::RankSummary* rank) {
@@ -54,6 +76,27 @@ void ToProto(const Ledger& ledger, v1::FileLedger* file) {
   for (const std::string& notice : ledger.notices) file->add_notices(ValidUtf8(notice));
 }
 
+void ToSummaryProto(const CheckReport& report, v1::CheckReport* out) {
+  for (const auto& [rule, count] : report.count_by_rule) {
+    (*out->mutable_count_by_rule())[ValidUtf8(rule)] = count;
+  }
+  out->set_errors_count(report.errors_count);
+  out->set_warnings_count(report.warnings_count);
+  out->set_infos_count(report.infos_count);
+  out->set_quality_score(report.quality);
+  auto& parts = *out->mutable_quality_parts();
+  parts["records"] = report.parts.records;
+  parts["durations"] = report.parts.durations;
+  parts["launches"] = report.parts.launches;
+  parts["communication"] = report.parts.communication;
+  parts["ranks"] = report.parts.ranks;
+}
+
+void ToProto(const CheckReport& report, v1::CheckReport* out) {
+  ToSummaryProto(report, out);
+  for (const Finding& finding : report.findings) SetFinding(finding, out->add_findings());
+}
+
 void ToProto(const ProcessGroup& group, v1::ProcessGroup* out) {
   out->set_group(ValidUtf8(group.name));
   out->set_description(ValidUtf8(group.description));
@@ -62,7 +105,7 @@ void ToProto(const ProcessGroup& group, v1::ProcessGroup* out) {
 
 void ToProto(const std::vector<RankSummary>& ranks, const std::vector<ProcessGroup>& groups,
              const std::vector<Ledger>& ledgers, const std::vector<std::string>& notices,
-             v1::Trace* trace) {
+             const CheckReport& report, v1::Trace* trace) {
   int64_t nodes_count = 0;
   for (const RankSummary& summary : ranks) {
     ToProto(summary, trace->add_ranks());
@@ -73,6 +116,7 @@ void ToProto(const std::vector<RankSummary>& ranks, const std::vector<ProcessGro
   for (const ProcessGroup& group : groups) ToProto(group, trace->add_process_groups());
   for (const Ledger& ledger : ledgers) ToProto(ledger, trace->add_files());
   for (const std::string& notice : notices) trace->add_notices(ValidUtf8(notice));
+  ToProto(report, trace->mutable_check());
 }
 
 }  // namespace chakrad

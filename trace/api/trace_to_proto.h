@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "chakrad/v1/trace.pb.h"
+#include "trace/check/report.h"
 #include "trace/model/ledger.h"
 #include "trace/model/rank_trace.h"
 #include "trace/model/trace_summary.h"
@@ -17,11 +18,14 @@ namespace chakrad {
 void ToProto(const RankSummary& summary, v1::RankSummary* rank);
 void ToProto(const ProcessGroup& group, v1::ProcessGroup* out);
 void ToProto(const Ledger& ledger, v1::FileLedger* file);
+void ToProto(const CheckReport& report, v1::CheckReport* out);
+// The same without its findings.
+void ToSummaryProto(const CheckReport& report, v1::CheckReport* out);
 
-// Fills ranks, groups, files, notices and the counts that follow from them.
+// Fills ranks, groups, files, notices, report and the counts that follow from them.
 void ToProto(const std::vector<RankSummary>& ranks, const std::vector<ProcessGroup>& groups,
              const std::vector<Ledger>& ledgers, const std::vector<std::string>& notices,
-             v1::Trace* trace);
+             const CheckReport& report, v1::Trace* trace);
 
 }  // namespace chakrad
 

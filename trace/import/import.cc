@@ -59,11 +59,10 @@ class Importer {
     RETURN_IF_ERROR(LinkWhatIsLeft());
     RETURN_IF_ERROR(CheckRanks());
     ImportResult result;
-    if (ranks_.empty() && options_.report_only) {
-      result.ledgers = std::move(ledgers_);
-      return result;
+    const bool nothing = ranks_.empty() && options_.report_only;
+    if (!nothing) {
+      ASSIGN_OR_RETURN(result.trace, AssembleTrace(std::move(ranks_), world_size_, &notices_));
     }
-    ASSIGN_OR_RETURN(result.trace, AssembleTrace(std::move(ranks_), world_size_, &notices_));
     result.ledgers = std::move(ledgers_);
     result.notices = std::move(notices_);
     return result;

@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "absl/status/statusor.h"
+#include "trace/check/report.h"
 #include "trace/import/import_settings.h"
 #include "trace/model/ledger.h"
 #include "trace/model/trace.h"
@@ -30,6 +31,7 @@ struct ImportResult {
   Trace trace;
   std::vector<Ledger> ledgers;       // One a file, in the given order.
   std::vector<std::string> notices;  // Assumptions and inferences about the whole trace.
+  CheckReport report;                // What the conformance suite says of it.
 };
 
 // Detects each file's kind, reads it, decides its rank (from its content, else

@@ -6,47 +6,13 @@
 #include <iostream>
 #include <nlohmann/json.hpp>
 
-#include "chakra/et_def.pb.h"
 #include "trace/import/import.h"
+#include "trace/import/launches.h"
 #include "trace/link/reference_replay.h"
 #include "trace/model/trace_summary.h"
 
 namespace chakrad {
 namespace {
-
-// How many device operations were launched while the host operation ran that
-// they are linked to.
-struct Containment {
-  int64_t contained = 0;
-  int64_t linked = 0;
-  int64_t device_ops = 0;
-};
-
-int64_t LaunchNs(const RankTrace& rank, uint32_t node) {
-  ChakraProtoMsg::Node cold;
-  const absl::string_view bytes = rank.ColdOf(node);
-  if (!cold.ParseFromArray(bytes.data(), static_cast<int>(bytes.size()))) return kUnknownNs;
-  for (const auto& attribute : cold.attr()) {
-    if (attribute.name() == "launch_ns") return attribute.int64_val();
-  }
-  return kUnknownNs;
-}
-
-Containment CheckLaunches(const RankTrace& rank) {
-  Containment result;
-  for (uint32_t node = 0; node < rank.size(); ++node) {
-    if (rank.queues[rank.queue[node]].kind != Queue::Kind::kDeviceStream) continue;
-    ++result.device_ops;
-    for (uint32_t j = rank.dep_begin[node]; j < rank.dep_begin[node + 1]; ++j) {
-      if (rank.dep_kind[j] != EdgeKind::kLaunch) continue;
-      ++result.linked;
-      const uint32_t host = rank.dep_node[j];
-      const int64_t launch_ns = LaunchNs(rank, node), start_ns = rank.start_ns[host];
-      if (start_ns <= launch_ns && launch_ns <= start_ns + rank.dur_ns[host]) ++result.contained;
-    }
-  }
-  return result;
-}
 
 nlohmann::json RankJson(const RankTrace& rank) {
   const RankSummary summary = SummarizeRank(rank);
@@ -74,10 +40,10 @@ nlohmann::json RankJson(const RankTrace& rank) {
     ++by_group[kind][to];
   }
   json["comm_to"] = by_group;
-  const Containment launches = CheckLaunches(rank);
-  json["launches"] = {{"device_ops", launches.device_ops},
-                      {"linked", launches.linked},
-                      {"contained", launches.contained}};
+  const LaunchCount launches = CountLaunches(rank);
+  json["launches"] = {{"device_ops", launches.device_ops_count},
+                      {"linked", launches.launched_count},
+                      {"contained", launches.contained_count}};
   const int64_t recorded_ns = RecordedSpanNs(rank), replayed_ns = ReplayRecorded(rank).span_ns;
   json["span_ns"] = {{"recorded", recorded_ns}, {"replayed", replayed_ns}};
   if (recorded_ns > 0) {
