@@ -1,7 +1,6 @@
 #include "trace/readers/detect.h"
 
 #include <algorithm>
-#include <cstring>
 #include <string>
 #include <vector>
 
@@ -13,35 +12,14 @@
 #include "chakra/et_def.pb.h"
 #include "common/status.h"
 #include "trace/readers/byte_source.h"
+#include "trace/readers/chakra_json/json_front.h"
+#include "trace/readers/chakra_json/json_keys.h"
 #include "trace/readers/json/json_reader.h"
 #include "trace/readers/limits.h"
+#include "trace/readers/replayed_source.h"
 
 namespace chakrad {
 namespace {
-
-// Serves bytes that were read already, then the rest.
-class ReplayedSource final : public ByteSource {
- public:
-  ReplayedSource(std::string front, ByteSource* rest) : front_(std::move(front)), rest_(rest) {}
-  absl::StatusOr<size_t> Read(char* buffer, size_t capacity) override {
-    size_t count = std::min(capacity, front_.size() - next_);
-    if (count > 0) {
-      std::memcpy(buffer, front_.data() + next_, count);
-      next_ += count;
-    } else {
-      ASSIGN_OR_RETURN(count, rest_->Read(buffer, capacity));
-    }
-    offset_ += static_cast<int64_t>(count);
-    return count;
-  }
-  int64_t offset() const override { return offset_; }
-
- private:
-  std::string front_;
-  ByteSource* rest_;
-  size_t next_ = 0;
-  int64_t offset_ = 0;
-};
 
 // JSON and other text hold none of these; a protobuf message soon does.
 bool HasControlBytes(absl::string_view text) {
@@ -95,6 +73,9 @@ absl::StatusOr<FileKind> KindOfObject(JsonReader* reader) {
     if (!more) break;
     if (key == "nodes") return FileKind::kPyTorchEt;
     if (key == "traceEvents") return FileKind::kKineto;
+    if (key == kJsonMetadataKey || key == kJsonNodesKey || key == kWorkloadGraphKey) {
+      return FileKind::kChakraJson;
+    }
     manifest |= key == "world_size" || key == "world" || key == "process_groups";
     if (keys.size() < 10) keys.push_back(key.substr(0, 40));
     RETURN_IF_ERROR(reader->SkipValue());
@@ -128,26 +109,24 @@ absl::string_view FileKindName(FileKind kind) {
       return "Chakra execution trace";
     case FileKind::kManifest:
       return "manifest";
+    case FileKind::kChakraJson:
+      return "Chakra execution trace in JSON";
   }
   return "unknown";
 }
 
 absl::StatusOr<FileKind> DetectFileKind(ByteSource* source) {
-  std::string front(64 << 10, '\0');
-  size_t size = 0;
-  bool ended = false;
-  while (size < front.size() && !ended) {
-    ASSIGN_OR_RETURN(const size_t count, source->Read(front.data() + size, front.size() - size));
-    size += count;
-    ended = count == 0;
-  }
-  front.resize(size);
+  constexpr size_t kFrontBytes = 64 << 10;
+  ASSIGN_OR_RETURN(std::string front, ReadFront(source, kFrontBytes));
+  const size_t size = front.size();
+  const bool ended = size < kFrontBytes;
   const absl::string_view begin = absl::string_view(front).substr(0, 4096);
   if (HasControlBytes(begin) ||
       (size > 0 && begin[0] < 0 && !absl::StartsWith(begin, "\xef\xbb"))) {
     if (LooksLikeChakra(front, ended)) return FileKind::kChakraEt;
     return absl::InvalidArgumentError("byte offset 0: binary data of an unknown kind");
   }
+  if (IsConcatenatedMessages(front)) return FileKind::kChakraJson;
   ReplayedSource replayed(std::move(front), source);
   JsonReader reader(&replayed);
   const absl::StatusOr<JsonReader::Top> top = reader.Open();

@@ -12,7 +12,13 @@ namespace chakrad {
 
 class ByteSource;
 
-enum class FileKind : uint8_t { kPyTorchEt = 0, kKineto = 1, kChakraEt = 2, kManifest = 3 };
+enum class FileKind : uint8_t {
+  kPyTorchEt = 0,
+  kKineto = 1,
+  kChakraEt = 2,
+  kManifest = 3,
+  kChakraJson = 4,
+};
 
 absl::string_view FileKindName(FileKind kind);
 

@@ -9,6 +9,7 @@
 #include "common/status.h"
 #include "trace/readers/byte_source.h"
 #include "trace/readers/chakra_et/chakra_et.h"
+#include "trace/readers/chakra_json/chakra_json.h"
 #include "trace/readers/detect.h"
 #include "trace/readers/kineto/kineto.h"
 #include "trace/readers/manifest/manifest.h"
@@ -83,8 +84,8 @@ absl::Status DumpKineto(ByteSource* source, Ledger* ledger, Json* json) {
   return absl::OkStatus();
 }
 
-absl::Status DumpChakraEt(ByteSource* source, Ledger* ledger, Json* json) {
-  ASSIGN_OR_RETURN(const RankTrace trace, ReadChakraEt(source, ledger));
+absl::Status DumpChakra(absl::StatusOr<RankTrace> read, Json* json) {
+  ASSIGN_OR_RETURN(const RankTrace trace, std::move(read));
   (*json)["schema"] = trace.schema;
   (*json)["rank"] = trace.rank;
   (*json)["nodes"] = trace.size();
@@ -136,7 +137,10 @@ absl::Status Dump(const std::string& path, Json* json) {
       read = DumpKineto(source.get(), &ledger, json);
       break;
     case FileKind::kChakraEt:
-      read = DumpChakraEt(source.get(), &ledger, json);
+      read = DumpChakra(ReadChakraEt(source.get(), &ledger), json);
+      break;
+    case FileKind::kChakraJson:
+      read = DumpChakra(ReadChakraJson(source.get(), {}, &ledger), json);
       break;
     case FileKind::kManifest:
       read = DumpManifest(source.get(), json);
