@@ -41,6 +41,9 @@ inline constexpr int64_t kMaxManifestBytes = 16 << 20;
 // Nanoseconds that a recording may span, 90 days: times are kept in picoseconds
 // later, and an int64_t of those ends after 106 days.
 inline constexpr int64_t kMaxRecordingNs = int64_t{90} * 24 * 3600 * 1'000'000'000;
+// Ranks that one file may describe (task graphs, text workloads): each takes about
+// a kilobyte before its first node.
+inline constexpr int32_t kMaxRanksOfFile = 1 << 16;
 // Missing dependencies that an error lists one by one.
 inline constexpr int kListedMissing = 10;
 
