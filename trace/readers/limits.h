@@ -44,6 +44,10 @@ inline constexpr int64_t kMaxRecordingNs = int64_t{90} * 24 * 3600 * 1'000'000'0
 // Ranks that one file may describe (task graphs, text workloads): each takes about
 // a kilobyte before its first node.
 inline constexpr int32_t kMaxRanksOfFile = 1 << 16;
+// Bytes of a text workload: some 150,000 layers.
+inline constexpr int64_t kMaxTextWorkloadBytes = 16 << 20;
+// Nodes of all ranks together that a text workload is written out to: about a gigabyte.
+inline constexpr int64_t kMaxTextWorkloadNodes = int64_t{16} << 20;
 // Missing dependencies that an error lists one by one.
 inline constexpr int kListedMissing = 10;
 
