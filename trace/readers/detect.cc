@@ -9,8 +9,10 @@
 #include "absl/strings/numbers.h"
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_join.h"
+#include "absl/strings/strip.h"
 #include "chakra/et_def.pb.h"
 #include "common/status.h"
+#include "trace/readers/astra_text/workload_file.h"
 #include "trace/readers/byte_source.h"
 #include "trace/readers/chakra_json/json_front.h"
 #include "trace/readers/chakra_json/json_keys.h"
@@ -87,6 +89,45 @@ absl::StatusOr<FileKind> KindOfObject(JsonReader* reader) {
       keys.empty() ? "none" : absl::StrJoin(keys, ", ")));
 }
 
+// The first word behind white space and dot's comments: letters, digits and '_'.
+absl::string_view FirstWord(absl::string_view text) {
+  absl::ConsumePrefix(&text, "\xef\xbb\xbf");
+  while (true) {
+    text = absl::StripLeadingAsciiWhitespace(text);
+    absl::string_view end;
+    if (absl::StartsWith(text, "//") || absl::StartsWith(text, "#")) {
+      end = "\n";
+    } else if (absl::StartsWith(text, "/*")) {
+      end = "*/";
+    } else {
+      break;
+    }
+    const size_t at = text.find(end);
+    if (at == absl::string_view::npos) return "";
+    text.remove_prefix(at + end.size());
+  }
+  size_t size = 0;
+  while (size < text.size() &&
+         (absl::ascii_isalnum(static_cast<unsigned char>(text[size])) || text[size] == '_')) {
+    ++size;
+  }
+  return text.substr(0, size);
+}
+
+// Kinds of plain text, told by their first word; nullopt: JSON, or none at all.
+absl::StatusOr<std::optional<FileKind>> KindOfText(absl::string_view front) {
+  const absl::string_view word = FirstWord(front);
+  if (FindParallelism(word).has_value()) return FileKind::kAstraText;
+  if (absl::EqualsIgnoreCase(word, "digraph") || absl::EqualsIgnoreCase(word, "strict")) {
+    return FileKind::kFlexFlow;
+  }
+  if (absl::EqualsIgnoreCase(word, "graph")) {
+    return absl::InvalidArgumentError(
+        "byte offset 0: an undirected graphviz graph; FlexFlow's task graphs are digraphs");
+  }
+  return std::nullopt;
+}
+
 // Adds the number at `digits`, if one is there.
 void AddNumber(absl::string_view digits, std::vector<int32_t>* found) {
   size_t size = 0;
@@ -111,6 +152,10 @@ absl::string_view FileKindName(FileKind kind) {
       return "manifest";
     case FileKind::kChakraJson:
       return "Chakra execution trace in JSON";
+    case FileKind::kFlexFlow:
+      return "FlexFlow task graph";
+    case FileKind::kAstraText:
+      return "ASTRA-sim text workload";
   }
   return "unknown";
 }
@@ -127,6 +172,8 @@ absl::StatusOr<FileKind> DetectFileKind(ByteSource* source) {
     return absl::InvalidArgumentError("byte offset 0: binary data of an unknown kind");
   }
   if (IsConcatenatedMessages(front)) return FileKind::kChakraJson;
+  ASSIGN_OR_RETURN(const std::optional<FileKind> text, KindOfText(front));
+  if (text.has_value()) return *text;
   ReplayedSource replayed(std::move(front), source);
   JsonReader reader(&replayed);
   const absl::StatusOr<JsonReader::Top> top = reader.Open();

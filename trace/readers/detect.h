@@ -18,6 +18,8 @@ enum class FileKind : uint8_t {
   kChakraEt = 2,
   kManifest = 3,
   kChakraJson = 4,
+  kFlexFlow = 5,   // A graphviz digraph.
+  kAstraText = 6,  // ASTRA-sim 1's text workload.
 };
 
 absl::string_view FileKindName(FileKind kind);

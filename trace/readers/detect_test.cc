@@ -35,6 +35,11 @@ TEST(DetectTest, KindsAreToldByContent) {
       {R"({"world_size":2})", FileKind::kManifest},
       {R"({"fabric":"tbf","world":2})", FileKind::kManifest},
       {R"({"x":1,"process_groups":{}})", FileKind::kManifest},
+      {"digraph taskgraph {  node0 [color=red];", FileKind::kFlexFlow},
+      {"\xef\xbb\xbf/* a */ // b\n# c\n\tStrict Digraph{}", FileKind::kFlexFlow},
+      {"DATA\n54\nconv1\t-1\t13003", FileKind::kAstraText},
+      {"\nHYBRID_TRANSFORMER\tmodel_parallel_NPU_group: 2\n57", FileKind::kAstraText},
+      {"MICRO", FileKind::kAstraText},
   };
   for (const auto& [text, kind] : cases) {
     ASSERT_OK_AND_ASSIGN(const FileKind plain, Detect(text));
@@ -59,6 +64,10 @@ TEST(DetectTest, OtherFilesAreNamedForWhatTheyAre) {
       {" \n ", "only white space"},
       {"<html><body>Sign in</body></html>", "HTML"},
       {"rank,time\n0,1\n", "not JSON"},
+      {"DATABASE\n1\n", "not JSON"},
+      {"data\n1\n", "not JSON"},
+      {"graph g { a -- b }", "an undirected graphviz graph"},
+      {"// a comment only", "not JSON"},
       {R"({"topology":"Ring","npus_count":4})", "its keys: topology, npus_count"},
       {"{}", "its keys: none"},
       {"[]", "an empty list"},
