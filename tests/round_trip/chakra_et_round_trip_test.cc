@@ -171,7 +171,7 @@ TEST(ChakraEtRoundTripTest, ARealTraceComesBackEqual) {
     ASSERT_OK_AND_ASSIGN(const auto source, OpenFileSource(absl::StrCat("tests/data/collected/",
                                                                         path, ".et.json.gz")));
     Ledger ledger;
-    ASSERT_OK_AND_ASSIGN(const PyTorchEt et, ReadPyTorchEt(source.get(), &ledger));
+    ASSERT_OK_AND_ASSIGN(const PyTorchEt et, ReadPyTorchEt(source.get(), ReadOptions(), &ledger));
     RankTraceBuilder builder;
     builder.header().rank = 1;
     builder.header().schema = et.schema;

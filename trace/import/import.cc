@@ -14,7 +14,6 @@
 #include "trace/readers/byte_source.h"
 #include "trace/readers/limits.h"
 #include "trace/readers/manifest/manifest.h"
-#include "trace/readers/read_options.h"
 
 namespace chakrad {
 namespace {
@@ -162,11 +161,11 @@ class Importer {
   }
 
   absl::Status ReadRankFile(size_t file) {
-    ReadOptions options;
-    options.lenient = options_.settings.lenient;
+    ImportSettings settings = options_.settings;
+    if (settings.world_size == 0) settings.world_size = manifest_.world_size;
     ASSIGN_OR_RETURN(auto source, Open(file));
     ASSIGN_OR_RETURN(ParsedFile parsed,
-                     ReadTraceFile(*kinds_[file], options, source.get(), &ledgers_[file]));
+                     ReadTraceFile(*kinds_[file], settings, source.get(), &ledgers_[file]));
     // Where both halves are there, Kineto's is of the run that was timed.
     if (parsed.world_size > 0 && (parsed.et == nullptr || !has_kineto_)) {
       RETURN_IF_ERROR(StateWorldSize(parsed.world_size, files_[file].name));

@@ -154,6 +154,32 @@ TEST_F(ImportTest, NothingOrOnlyAManifestIsRefused) {
   EXPECT_THAT(Import(), StatusIs(kInvalid, "a second manifest, beside manifest.json"));
 }
 
+TEST_F(ImportTest, AFileOfAllRanksIsATraceByItself) {
+  File("mlp.graph", R"x(digraph taskgraph {
+    node0 [label="{device_id=0|Dense|Forward|COMP_NODE|simulated_run_time=0.5}"];
+    node1 [label="{device_id=2|Comm from 0 to 1|Comm|COMM_SEND_RECV_NODE|src_device_id=0|dst_device_id=1|comm_size=4096|run_time=0.5}"];
+    node2 [label="{device_id=1|Dense|Forward|COMP_NODE|simulated_run_time=0.5}"];
+    node0 -> node1; node1 -> node2; })x");
+  ASSERT_OK_AND_ASSIGN(const ImportResult result, Import());
+  ASSERT_EQ(result.trace.ranks.size(), 2u);
+  EXPECT_EQ(result.trace.ranks[0].comm.at(0).peer, 1);
+  EXPECT_TRUE(result.ledgers[0].Balanced());
+  options_.settings.rank_by_file["mlp.graph"] = 0;
+  EXPECT_THAT(Import(), StatusIs(kInvalid, "mlp.graph: rank_by_file: the file holds 2 ranks"));
+}
+
+TEST_F(ImportTest, ATextWorkloadIsWrittenForAsManyNpusAsTheUserOrTheManifestSays) {
+  File("dp.txt", "DATA\n1\nconv1 -1 5 NONE 0 5 NONE 0 5 ALLREDUCE 1048576 5\n");
+  EXPECT_THAT(Import(), StatusIs(kInvalid, "--world-size"));
+  options_.settings.world_size = 4;
+  ASSERT_OK_AND_ASSIGN(const ImportResult four, Import());
+  EXPECT_EQ(four.trace.ranks.size(), 4u);
+  options_.settings.world_size = 0;
+  File("manifest.json", R"({"world_size":2})");
+  ASSERT_OK_AND_ASSIGN(const ImportResult two, Import());
+  EXPECT_EQ(two.trace.ranks.size(), 2u);
+}
+
 TEST_F(ImportTest, AReportGoesOnWithoutTheFilesThatCannotBeRead) {
   File("rank0.kineto.json", Kineto(0, 3));
   File("rank1.kineto.json", Kineto(1, 3).substr(0, 120));

@@ -5,49 +5,78 @@
 #include "absl/strings/str_cat.h"
 #include "common/check.h"
 #include "common/status.h"
+#include "trace/import/import_settings.h"
+#include "trace/readers/astra_text/astra_text.h"
 #include "trace/readers/byte_source.h"
 #include "trace/readers/chakra_et/chakra_et.h"
+#include "trace/readers/chakra_json/chakra_json.h"
+#include "trace/readers/flexflow/flexflow.h"
 #include "trace/readers/read_options.h"
 
 namespace chakrad {
 namespace {
 
-ParsedFile OneRank(RankTrace rank) {
+ParsedFile ManyRanks(std::vector<RankTrace> ranks) {
   ParsedFile file;
-  file.rank = rank.rank;
-  file.ranks.push_back(std::move(rank));
+  if (ranks.size() == 1) file.rank = ranks[0].rank;
+  file.ranks = std::move(ranks);
+  return file;
+}
+
+absl::StatusOr<ParsedFile> OneRank(absl::StatusOr<RankTrace> rank) {
+  RETURN_IF_ERROR(rank.status());
+  std::vector<RankTrace> ranks;
+  ranks.push_back(*std::move(rank));
+  return ManyRanks(std::move(ranks));
+}
+
+absl::StatusOr<ParsedFile> HostHalf(absl::StatusOr<PyTorchEt> et) {
+  RETURN_IF_ERROR(et.status());
+  ParsedFile file;
+  file.rank = et->rank;
+  file.world_size = et->world_size;
+  file.et = std::make_unique<PyTorchEt>(*std::move(et));
+  return file;
+}
+
+absl::StatusOr<ParsedFile> DeviceHalf(absl::StatusOr<KinetoTrace> kineto) {
+  RETURN_IF_ERROR(kineto.status());
+  ParsedFile file;
+  file.rank = kineto->rank;
+  file.world_size = kineto->world_size;
+  file.kineto = std::make_unique<KinetoTrace>(*std::move(kineto));
   return file;
 }
 
 }  // namespace
 
-absl::StatusOr<ParsedFile> ReadTraceFile(FileKind kind, const ReadOptions& /*options*/,
+absl::StatusOr<ParsedFile> ReadTraceFile(FileKind kind, const ImportSettings& settings,
                                          ByteSource* source, Ledger* ledger) {
-  ParsedFile file;
+  const ReadOptions options = {.lenient = settings.lenient};
   switch (kind) {
-    case FileKind::kPyTorchEt: {
-      ASSIGN_OR_RETURN(PyTorchEt et, ReadPyTorchEt(source, ledger));
-      file.rank = et.rank;
-      file.world_size = et.world_size;
-      file.et = std::make_unique<PyTorchEt>(std::move(et));
-      return file;
+    case FileKind::kPyTorchEt:
+      return HostHalf(ReadPyTorchEt(source, options, ledger));
+    case FileKind::kKineto:
+      return DeviceHalf(ReadKineto(source, ledger));
+    case FileKind::kChakraEt:
+      return OneRank(ReadChakraEt(source, ledger));
+    case FileKind::kChakraJson:
+      return OneRank(ReadChakraJson(source, options, ledger));
+    case FileKind::kFlexFlow: {
+      ASSIGN_OR_RETURN(std::vector<RankTrace> ranks, ReadFlexFlow(source, options, ledger));
+      return ManyRanks(std::move(ranks));
     }
-    case FileKind::kKineto: {
-      ASSIGN_OR_RETURN(KinetoTrace kineto, ReadKineto(source, ledger));
-      file.rank = kineto.rank;
-      file.world_size = kineto.world_size;
-      file.kineto = std::make_unique<KinetoTrace>(std::move(kineto));
-      return file;
-    }
-    case FileKind::kChakraEt: {
-      ASSIGN_OR_RETURN(RankTrace rank, ReadChakraEt(source, ledger));
-      return OneRank(std::move(rank));
+    case FileKind::kAstraText: {
+      const AstraTextOptions text = {.npus_count = settings.world_size,
+                                     .passes_count = settings.passes_count};
+      ASSIGN_OR_RETURN(std::vector<RankTrace> ranks, ReadAstraText(source, text, options, ledger));
+      return ManyRanks(std::move(ranks));
     }
     case FileKind::kManifest:
       break;
   }
   CHECK(false) << "a manifest is no trace file";
-  return file;
+  return ParsedFile();
 }
 
 absl::StatusOr<std::string> ReadSmallFile(ByteSource* source, int64_t limit_bytes) {

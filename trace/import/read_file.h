@@ -18,7 +18,7 @@
 namespace chakrad {
 
 class ByteSource;  // trace/readers/byte_source.h
-struct ReadOptions;
+struct ImportSettings;
 
 // Exactly one of the first three is filled.
 struct ParsedFile {
@@ -30,7 +30,7 @@ struct ParsedFile {
 };
 
 // `kind` is not kManifest. Errors are the reader's, without the file's name.
-absl::StatusOr<ParsedFile> ReadTraceFile(FileKind kind, const ReadOptions& options,
+absl::StatusOr<ParsedFile> ReadTraceFile(FileKind kind, const ImportSettings& settings,
                                          ByteSource* source, Ledger* ledger);
 
 // All bytes of a small file. INVALID_ARGUMENT when it has more than `limit_bytes`.

@@ -1,9 +1,11 @@
 #include "trace/readers/pytorch_et/pytorch_et.h"
 
 #include <algorithm>
+#include <optional>
 #include <utility>
 
 #include "absl/container/flat_hash_map.h"
+#include "absl/strings/match.h"
 #include "absl/strings/numbers.h"
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_split.h"
@@ -141,8 +143,12 @@ absl::Status CheckExtra(const EtNode::Extra& extra) {
 
 class EtFileReader {
  public:
-  EtFileReader(ByteSource* source, Ledger* ledger)
-      : reader_(source), ledger_(ledger), interner_(&et_.strings), groups_(ledger) {}
+  EtFileReader(ByteSource* source, const ReadOptions& options, Ledger* ledger)
+      : reader_(source),
+        options_(options),
+        ledger_(ledger),
+        interner_(&et_.strings),
+        groups_(ledger) {}
 
   absl::StatusOr<PyTorchEt> Read();
 
@@ -157,6 +163,7 @@ class EtFileReader {
   absl::Status CheckParents();
 
   JsonReader reader_;
+  const ReadOptions options_;
   Ledger* ledger_;
   PyTorchEt et_;
   StringInterner interner_;
@@ -180,6 +187,11 @@ absl::StatusOr<PyTorchEt> EtFileReader::Read() {
     return absl::InvalidArgumentError("nodes: missing; not a PyTorch execution trace");
   }
   if (!has_schema_) return absl::InvalidArgumentError("schema: missing");
+  if (et_.ops.empty()) {
+    return absl::InvalidArgumentError(absl::StrCat("nodes: the file holds none that can be read (",
+                                                   ledger_->input_records,
+                                                   " records): the observer recorded nothing"));
+  }
   RETURN_IF_ERROR(CheckParents());
   if (reader_.non_finite_count() > 0) {
     ledger_->notices.push_back(absl::StrCat(
@@ -252,25 +264,31 @@ absl::Status EtFileReader::ReadWindow(const JsonWindow& window) {
     const int64_t byte_offset = window.byte_offsets[i];
     const int64_t record = window.first_record + static_cast<int64_t>(i++);
     ondemand::object object;
-    if (element.get_object().get(object) != simdjson::SUCCESS) {
-      return absl::InvalidArgumentError(absl::StrCat("byte offset ", byte_offset, ", record ",
-                                                     record, ": a node is not an object"));
-    }
-    absl::Status added = ParseEtNode(object, window, &node_);
+    node_ = EtNode();
+    absl::Status added = element.get_object().get(object) == simdjson::SUCCESS
+                             ? ParseEtNode(object, window, &node_)
+                             : absl::InvalidArgumentError("a node is not an object");
     if (added.ok()) added = AddNode(node_, window, byte_offset);
-    if (!added.ok()) return Annotated(added, node_.id, node_.name, record, byte_offset);
+    if (added.ok()) continue;
+    if (!options_.lenient) {
+      return Annotated(absl::InvalidArgumentError(added.message()), node_.id, node_.name, record,
+                       byte_offset);
+    }
+    ledger_->Reject(
+        absl::IsAlreadyExists(added) ? "duplicate_node_id" : "bad_node", record, byte_offset,
+        absl::StrCat("node ", node_.id, " (", node_.name.substr(0, 100), "): ", added.message()));
   }
   return absl::OkStatus();
 }
 
 absl::Status EtFileReader::AddNode(const EtNode& node, const JsonWindow& window,
                                    int64_t byte_offset) {
-  const auto [it, added] = index_by_id_.emplace(node.id, static_cast<uint32_t>(et_.ops.size()));
-  if (!added) {
-    const EtOp& first = et_.ops[it->second];
-    return absl::InvalidArgumentError(absl::StrCat("id: ", node.id, " is used twice, first by ",
-                                                   et_.strings.Get(first.name).substr(0, 100),
-                                                   " at byte offset ", first.byte_offset));
+  const auto taken = index_by_id_.find(node.id);
+  if (taken != index_by_id_.end()) {
+    const EtOp& first = et_.ops[taken->second];
+    return absl::AlreadyExistsError(absl::StrCat("id: ", node.id, " is used twice, first by ",
+                                                 et_.strings.Get(first.name).substr(0, 100),
+                                                 " at byte offset ", first.byte_offset));
   }
   for (const EtNode::Extra& extra : node.extras) RETURN_IF_ERROR(CheckExtra(extra));
   EtOp op;
@@ -286,6 +304,7 @@ absl::Status EtFileReader::AddNode(const EtNode& node, const JsonWindow& window,
   op.scope = node.scope;
   RETURN_IF_ERROR(AddComm(node, &op));
   AddCold(node, window, &op);
+  index_by_id_.emplace(node.id, static_cast<uint32_t>(et_.ops.size()));
   et_.ops.push_back(op);
   ledger_->Keep();
   return absl::OkStatus();
@@ -345,26 +364,61 @@ void EtFileReader::AddCold(const EtNode& node, const JsonWindow& window, EtOp* o
   op->cold_end = et_.cold.size();
 }
 
+// An observer that is stopped while an operation runs never writes that one,
+// though it wrote what ran inside: on to the root of the thread.
+class StandInParents {
+ public:
+  explicit StandInParents(const PyTorchEt& et) {
+    for (const EtOp& op : et.ops) {
+      if (op.parent == op.id) {
+        if (!process_.has_value()) process_ = op.id;
+      } else if (absl::StartsWith(et.strings.Get(op.name), "[pytorch|profiler|")) {
+        root_of_tid_.emplace(op.tid, op.id);
+      }
+    }
+  }
+  uint64_t Of(const EtOp& op) const {
+    const auto root = root_of_tid_.find(op.tid);
+    if (root != root_of_tid_.end() && root->second != op.id) return root->second;
+    return process_.value_or(op.id);
+  }
+
+ private:
+  std::optional<uint64_t> process_;
+  absl::flat_hash_map<uint64_t, uint64_t> root_of_tid_;
+};
+
 absl::Status EtFileReader::CheckParents() {
   int64_t missing = 0;
   std::string listed;
-  for (const EtOp& op : et_.ops) {
+  std::optional<StandInParents> stand_ins;
+  for (size_t i = 0; i < et_.ops.size(); ++i) {
+    EtOp& op = et_.ops[i];
     if (index_by_id_.contains(op.parent)) continue;
-    if (missing++ >= kListedMissing) continue;
-    absl::StrAppend(&listed, missing == 1 ? "" : "; ", "node ", op.id, " (",
-                    et_.strings.Get(op.name).substr(0, 100), ") at byte offset ", op.byte_offset,
-                    ": parent ", op.parent, " is not in the file");
+    const std::string what = absl::StrCat(
+        "node ", op.id, " (", et_.strings.Get(op.name).substr(0, 100), ") at byte offset ",
+        op.byte_offset, ": parent ", op.parent, " is not in the file");
+    if (options_.lenient) {
+      if (!stand_ins.has_value()) stand_ins.emplace(et_);
+      op.parent = stand_ins->Of(op);
+      ledger_->AddFlaw("missing_parent", static_cast<int64_t>(i), op.byte_offset,
+                       absl::StrCat(what, "; it goes under node ", op.parent));
+    } else if (missing++ < kListedMissing) {
+      absl::StrAppend(&listed, missing == 1 ? "" : "; ", what);
+    }
   }
   if (missing == 0) return absl::OkStatus();
-  return absl::InvalidArgumentError(missing > kListedMissing
-                                        ? absl::StrCat(listed, "; ", missing, " such nodes in all")
-                                        : listed);
+  return absl::InvalidArgumentError(absl::StrCat(
+      listed, missing > kListedMissing ? absl::StrCat("; ", missing, " such nodes in all") : "",
+      ". The observer was stopped while an operation ran? --lenient puts these nodes under the "
+      "root of their thread"));
 }
 
 }  // namespace
 
-absl::StatusOr<PyTorchEt> ReadPyTorchEt(ByteSource* source, Ledger* ledger) {
-  return EtFileReader(source, ledger).Read();
+absl::StatusOr<PyTorchEt> ReadPyTorchEt(ByteSource* source, const ReadOptions& options,
+                                        Ledger* ledger) {
+  return EtFileReader(source, options, ledger).Read();
 }
 
 }  // namespace chakrad
