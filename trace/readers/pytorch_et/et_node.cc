@@ -172,6 +172,12 @@ absl::Status SetField(absl::string_view key, ondemand::value value, const JsonWi
     return ToInt(key, taken, &node->parent);
   }
   if (SetListField(key, taken.text, node)) return absl::OkStatus();
+  if (JsonValue* linked = node->linked.Find(key); linked != nullptr) {
+    node->is_linked = true;
+    *linked = taken;
+    // All but the category are columns, groups or dependencies later.
+    if (key != "cat") return absl::OkStatus();
+  }
   return SetCommonField(key, "", taken, node);
 }
 

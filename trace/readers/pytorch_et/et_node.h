@@ -13,6 +13,7 @@
 #include "trace/readers/json/json_reader.h"
 #include "trace/readers/json/json_value.h"
 #include "trace/readers/pytorch_et/et_comm.h"
+#include "trace/readers/pytorch_et/et_linked.h"
 
 namespace chakrad {
 
@@ -37,6 +38,8 @@ struct EtNode {
     JsonValue value;
   };
   std::vector<Extra> extras;
+  EtLinkedFields linked;
+  bool is_linked = false;  // Has one of these.
 };
 
 // INVALID_ARGUMENT names the field and what is wrong with it.

@@ -159,8 +159,10 @@ class EtFileReader {
   absl::Status ReadWindow(const JsonWindow& window);
   absl::Status AddNode(const EtNode& node, const JsonWindow& window, int64_t byte_offset);
   absl::Status AddComm(const EtNode& node, EtOp* op);
+  void AddLinkedGroup(const EtNode& node, EtOp* op);
   void AddCold(const EtNode& node, const JsonWindow& window, EtOp* op);
   absl::Status CheckParents();
+  absl::Status CheckLinkedDeps();
 
   JsonReader reader_;
   const ReadOptions options_;
@@ -171,6 +173,7 @@ class EtFileReader {
   simdjson::ondemand::parser parser_;
   EtNode node_;
   EtCommReader comm_reader_;
+  EtLinkedReader linked_;
   ProcessGroupTables groups_;
   ChakraProtoMsg::Node cold_;
   bool has_schema_ = false, has_nodes_ = false;
@@ -193,6 +196,8 @@ absl::StatusOr<PyTorchEt> EtFileReader::Read() {
                                                    " records): the observer recorded nothing"));
   }
   RETURN_IF_ERROR(CheckParents());
+  RETURN_IF_ERROR(linked_.Finish(&et_));
+  RETURN_IF_ERROR(CheckLinkedDeps());
   if (reader_.non_finite_count() > 0) {
     ledger_->notices.push_back(absl::StrCat(
         reader_.non_finite_count(), " numbers are NaN or infinite, the first at byte offset ",
@@ -303,6 +308,9 @@ absl::Status EtFileReader::AddNode(const EtNode& node, const JsonWindow& window,
   op.name = interner_.Intern(node.name);
   op.scope = node.scope;
   RETURN_IF_ERROR(AddComm(node, &op));
+  if (node.is_linked) {
+    RETURN_IF_ERROR(linked_.Add(node.linked, static_cast<uint32_t>(et_.ops.size())));
+  }
   AddCold(node, window, &op);
   index_by_id_.emplace(node.id, static_cast<uint32_t>(et_.ops.size()));
   et_.ops.push_back(op);
@@ -312,7 +320,10 @@ absl::Status EtFileReader::AddNode(const EtNode& node, const JsonWindow& window,
 
 absl::Status EtFileReader::AddComm(const EtNode& node, EtOp* op) {
   const CommName name = ParseCommName(node.name);
-  if (name.kind == CommNameKind::kNone) return absl::OkStatus();
+  if (name.kind == CommNameKind::kNone) {
+    AddLinkedGroup(node, op);
+    return absl::OkStatus();
+  }
   CommArgs args;
   RETURN_IF_ERROR(comm_reader_.Read(name, node.arguments, &args));
   if (name.kind == CommNameKind::kParamComms) {
@@ -334,6 +345,15 @@ absl::Status EtFileReader::AddComm(const EtNode& node, EtOp* op) {
   op->comm = static_cast<uint32_t>(et_.comm_args.size());
   et_.comm_args.push_back(std::move(args));
   return absl::OkStatus();
+}
+
+// The linker tells the process group of some communication kernels.
+void EtFileReader::AddLinkedGroup(const EtNode& node, EtOp* op) {
+  if (!node.is_linked || node.linked.pg_name.text.empty()) return;
+  CommArgs args;
+  args.group_name = std::string(node.linked.pg_name.text);
+  op->comm = static_cast<uint32_t>(et_.comm_args.size());
+  et_.comm_args.push_back(std::move(args));
 }
 
 void EtFileReader::AddCold(const EtNode& node, const JsonWindow& window, EtOp* op) {
@@ -392,8 +412,7 @@ absl::Status EtFileReader::CheckParents() {
   int64_t missing = 0;
   std::string listed;
   std::optional<StandInParents> stand_ins;
-  for (size_t i = 0; i < et_.ops.size(); ++i) {
-    EtOp& op = et_.ops[i];
+  for (EtOp& op : et_.ops) {
     if (index_by_id_.contains(op.parent)) continue;
     const std::string what = absl::StrCat(
         "node ", op.id, " (", et_.strings.Get(op.name).substr(0, 100), ") at byte offset ",
@@ -401,7 +420,7 @@ absl::Status EtFileReader::CheckParents() {
     if (options_.lenient) {
       if (!stand_ins.has_value()) stand_ins.emplace(et_);
       op.parent = stand_ins->Of(op);
-      ledger_->AddFlaw("missing_parent", static_cast<int64_t>(i), op.byte_offset,
+      ledger_->AddFlaw("missing_parent", -1, op.byte_offset,
                        absl::StrCat(what, "; it goes under node ", op.parent));
     } else if (missing++ < kListedMissing) {
       absl::StrAppend(&listed, missing == 1 ? "" : "; ", what);
@@ -412,6 +431,22 @@ absl::Status EtFileReader::CheckParents() {
       listed, missing > kListedMissing ? absl::StrCat("; ", missing, " such nodes in all") : "",
       ". The observer was stopped while an operation ran? --lenient puts these nodes under the "
       "root of their thread"));
+}
+
+absl::Status EtFileReader::CheckLinkedDeps() {
+  for (const EtLinkedDep& dep : et_.linked_deps) {
+    if (index_by_id_.contains(dep.dependency)) continue;
+    const EtOp& op = et_.ops[dep.op];
+    const std::string what = absl::StrCat(
+        "node ", op.id, " (", et_.strings.Get(op.name).substr(0, 100), ") at byte offset ",
+        op.byte_offset, ": ", dep.inter_thread ? "inter_thread_dep" : "sync_dep", ": node ",
+        dep.dependency, " is not in the file");
+    if (!options_.lenient) return absl::InvalidArgumentError(what);
+    ledger_->AddFlaw("missing_dependency", -1, op.byte_offset, absl::StrCat(what, "; dropped"));
+  }
+  std::erase_if(et_.linked_deps,
+                [this](const EtLinkedDep& dep) { return !index_by_id_.contains(dep.dependency); });
+  return absl::OkStatus();
 }
 
 }  // namespace

@@ -34,6 +34,25 @@ struct EtOp {
   uint64_t cold_end = 0;
 };
 
+// Where a node of an already linked execution trace ran.
+enum class EtDevice : uint8_t { kNone = 0, kKernel = 1, kMemcpy = 2, kMemset = 3 };
+
+// What Chakra's trace linker (chakra_trace_link) adds to a node: its times and,
+// of a node that is a device operation (its parent launched it), its stream.
+struct EtLinkedOp {
+  uint32_t op = 0;  // Index into PyTorchEt::ops.
+  EtDevice device = EtDevice::kNone;
+  int64_t stream = 0;
+  int64_t start_ns = kUnknownNs;  // From PyTorchEt::base_unix_ns; whole ns, nothing truncated.
+  int64_t dur_ns = kUnknownNs;    // inclusive_dur.
+};
+// sync_dep or inter_thread_dep: `op` waited for another node; as recorded.
+struct EtLinkedDep {
+  uint32_t op = 0;
+  bool inter_thread = false;
+  uint64_t dependency = 0;  // Id.
+};
+
 struct PyTorchEt {
   std::string schema;
   int32_t rank = kNoRank;  // Where the file states it.
@@ -43,12 +62,18 @@ struct PyTorchEt {
   std::vector<ProcessGroup> groups;  // From process_group:init (pg_config); ranks global.
   StringTable strings;
   std::string cold;
+  // Only of a file that is already linked: those of its nodes that have times,
+  // ascending by op, and what waited for what.
+  std::vector<EtLinkedOp> linked;
+  std::vector<EtLinkedDep> linked_deps;
+  int64_t base_unix_ns = 0;  // 0: times count from what the file's do.
 };
 
 // Reads schemas 1.0.1 (flat nodes) to 1.1.1 (attrs), with any "-chakra.x.y.z"
 // suffix; a newer minor version is read as the newest known with a notice.
 // INVALID_ARGUMENT names byte offset and reason: not JSON, cut off, unknown
-// schema, no nodes at all. Strict, also: a node that is malformed, whose id is
+// schema, no nodes at all, times more than 90 days apart. Strict, also: a node that is malformed,
+// whose id is
 // taken, or whose parent is not in the file. Lenient, of these: the first two
 // are rejected ("bad_node", "duplicate_node_id"); the last goes to the root of
 // its thread, else to the process root, else becomes one ("missing_parent", a

@@ -123,7 +123,7 @@ TEST(PyTorchEtTest, AttributesKeepTheirKinds) {
       R"({"name":"big","type":"uint64","value":17093776592125785438},)"
       R"({"value":-3,"type":"int64","name":"small"},{"name":"ratio","type":"double","value":0.25},)"
       R"({"name":"yes","type":"bool","value":true},{"name":"list","type":"x","value":[1, {}]}],)"
-      R"("exclusive_dur":17,"cat":"kernel"})");
+      R"("exclusive_dur":17,"cat":"kernel","ts":20.5,"inclusive_dur":17,"stream":7})");
   ASSERT_OK_AND_ASSIGN(const PyTorchEt et, Read(text));
   EXPECT_EQ(et.ops[2].rf_id, UINT64_MAX);
   EXPECT_EQ(et.ops[1].scope, 7u);
@@ -139,6 +139,13 @@ TEST(PyTorchEtTest, AttributesKeepTheirKinds) {
   EXPECT_EQ(by_name["list"].string_val(), "[1, {}]");
   EXPECT_EQ(by_name["exclusive_dur"].int64_val(), 17);
   EXPECT_EQ(by_name["cat"].string_val(), "kernel");
+  EXPECT_EQ(by_name.count("ts"), 0u);  // A column.
+  ASSERT_THAT(et.linked, SizeIs(1));
+  EXPECT_EQ(et.linked[0].op, 2u);
+  EXPECT_EQ(et.linked[0].device, EtDevice::kKernel);
+  EXPECT_EQ(et.linked[0].stream, 7);
+  EXPECT_EQ(et.linked[0].start_ns, 20'500);
+  EXPECT_EQ(et.linked[0].dur_ns, 17'000);
   EXPECT_EQ(by_name["input_strides"].string_val(), "[[2]]");
 }
 
