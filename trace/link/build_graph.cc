@@ -117,11 +117,13 @@ class Builder {
       if (op.comm != kNone) node.args = &et.comm_args[op.comm];
       if (index < host_match_.event_of_op.size()) node.event = host_match_.event_of_op[index];
       node.role = IsEtRoot(et, index)            ? NodeRole::kRoot
+                  : IsLinkedDeviceOp(node)       ? NodeRole::kDevice
                   : IsAsyncHostComm(node.name)   ? NodeRole::kComm
                   : op.scope == kAnnotationScope ? NodeRole::kAnnotation
                                                  : NodeRole::kHostOp;
       node.queue = FindOrAddQueue(&graph_, QueueOf(op, node));
       if (node.event != kNone) TakeTimes(&node);
+      if (node.role == NodeRole::kDevice) SetWork(&node);
       largest_id_ = std::max(largest_id_, op.id);
       graph_.nodes.push_back(node);
     }
@@ -184,35 +186,54 @@ class Builder {
     }
   }
 
+  // A device operation that the execution trace itself holds, linked already.
+  bool IsLinkedDeviceOp(const LinkNode& node) const {
+    return node.event != kNone && IsDeviceOp(graph_.kineto->events[node.event]);
+  }
+
   void AddDeviceOps() {
     const KinetoTrace& kineto = *graph_.kineto;
     for (uint32_t index = 0; index < kineto.events.size(); ++index) {
-      const KinetoEvent& event = kineto.events[index];
-      if (!IsDeviceOp(event)) continue;
-      LinkNode node = EventNode(index, NodeRole::kDevice);
-      // A copy to the device loads; what leaves it, or fills it, stores.
-      node.type = event.kind == KinetoKind::kKernel   ? NodeType::kComp
-                  : event.kind == KinetoKind::kMemset ? NodeType::kMemStore
-                  : IsCopyOut(node.name)              ? NodeType::kMemStore
-                                                      : NodeType::kMemLoad;
-      node.work_ns = event.dur_ns;
-      const uint32_t call = device_match_.launch[index];
-      if (call != kNone) {
-        const uint32_t around = nesting_.enclosing[call];
-        node.caller = graph_.node_of_event[around == kNone ? call : around];
-        node.launch_event = call;
-        node.launch_ns = kineto.events[call].start_ns;
-      } else if (device_match_.host_op[index] != kNone) {
-        node.caller = graph_.node_of_event[device_match_.host_op[index]];
-        node.launch_ns = graph_.nodes[node.caller].start_ns;
+      if (!IsDeviceOp(kineto.events[index])) continue;
+      if (graph_.node_of_event[index] != kNone) {
+        SetLaunch(&graph_.nodes[graph_.node_of_event[index]]);
+        continue;
       }
+      LinkNode node = EventNode(index, NodeRole::kDevice);
+      SetWork(&node);
+      SetLaunch(&node);
       Add(index, node);
+    }
+  }
+
+  void SetWork(LinkNode* node) const {
+    const KinetoEvent& event = graph_.kineto->events[node->event];
+    // A copy to the device loads; what leaves it, or fills it, stores.
+    node->type = event.kind == KinetoKind::kKernel   ? NodeType::kComp
+                 : event.kind == KinetoKind::kMemset ? NodeType::kMemStore
+                 : IsCopyOut(node->name)             ? NodeType::kMemStore
+                                                     : NodeType::kMemLoad;
+    node->work_ns = event.dur_ns;
+  }
+
+  void SetLaunch(LinkNode* node) const {
+    const uint32_t call = device_match_.launch[node->event];
+    const uint32_t host_op = device_match_.host_op[node->event];
+    if (call != kNone) {
+      const uint32_t around = nesting_.enclosing[call];
+      node->caller = graph_.node_of_event[around == kNone ? call : around];
+      node->launch_event = call;
+      node->launch_ns = graph_.kineto->events[call].start_ns;
+    } else if (host_op != kNone) {
+      node->caller = graph_.node_of_event[host_op];
+      node->launch_ns = graph_.nodes[node->caller].start_ns;
     }
   }
 
   static bool IsCopyOut(absl::string_view name) {
     return name.find("DtoH") != absl::string_view::npos ||
-           name.find("DeviceToHost") != absl::string_view::npos;
+           name.find("DeviceToHost") != absl::string_view::npos ||
+           name.find("d2h") != absl::string_view::npos;
   }
 
   void AddCalls() {
@@ -271,7 +292,8 @@ class Builder {
     absl::flat_hash_map<uint64_t, int64_t> last_ns;
     const std::vector<EtOp>& ops = graph_.et->ops;
     for (auto node = graph_.nodes.rbegin(); node != graph_.nodes.rend(); ++node) {
-      if (node->et_op != kNone && node->timed()) last_ns[ops[node->et_op].tid] = node->start_ns;
+      if (node->et_op == kNone || !node->timed() || node->role == NodeRole::kDevice) continue;
+      last_ns[ops[node->et_op].tid] = node->start_ns;
     }
     for (LinkNode& node : graph_.nodes) {
       if (node.et_op == kNone) continue;
@@ -279,7 +301,7 @@ class Builder {
       if (!node.timed()) {
         const auto it = last_ns.find(tid);
         if (it != last_ns.end()) node.order_ns = it->second;
-      } else if (node.role != NodeRole::kComm) {
+      } else if (node.role != NodeRole::kComm && node.role != NodeRole::kDevice) {
         last_ns[tid] = node.start_ns;
       }
     }
@@ -295,7 +317,12 @@ class Builder {
     int64_t moved_count = 0;
     for (uint32_t i = 0; i < graph_.size(); ++i) {
       LinkNode& node = graph_.nodes[i];
-      if (node.role == NodeRole::kDevice) continue;
+      if (node.role == NodeRole::kDevice) {
+        if (node.caller == kNone && node.et_op != kNone) {
+          node.caller = RecordedParent(i, node_of_id);
+        }
+        continue;
+      }
       const uint32_t recorded = node.et_op == kNone ? kNone : RecordedParent(i, node_of_id);
       if (!node.timed() || node.role == NodeRole::kComm) {
         node.parent = recorded;
@@ -332,7 +359,8 @@ class Builder {
       const auto it = node_of_id.find(op.parent);
       if (it == node_of_id.end() || it->second == at) return kNone;
       at = it->second;
-      if (graph_.nodes[at].role != NodeRole::kComm) return at;
+      const NodeRole role = graph_.nodes[at].role;
+      if (role != NodeRole::kComm && role != NodeRole::kDevice) return at;
     }
     return kNone;
   }

@@ -11,6 +11,7 @@
 #include "trace/link/device_waits.h"
 #include "trace/link/edges.h"
 #include "trace/link/emit.h"
+#include "trace/link/linked_et.h"
 #include "trace/link/match_device.h"
 #include "trace/link/match_host.h"
 #include "trace/link/nesting.h"
@@ -82,6 +83,15 @@ void NotifyOfDeviceMatch(const DeviceMatch& match, Ledger* ledger) {
   }
 }
 
+void NotifyOfLinked(const PyTorchEt& et, const DeviceMatch& match, Ledger* ledger) {
+  ledger->notices.push_back(absl::StrCat(
+      "already linked: ", et.linked.size(), " of ", et.ops.size(), " nodes have times, ",
+      match.device_ops_count, " of them device operations (",
+      match.device_ops_count - match.unlinked_count,
+      " under a host operation with times); when they were launched is not recorded: the start of "
+      "that operation is taken"));
+}
+
 absl::StatusOr<int32_t> RankOf(const PyTorchEt* et, const KinetoTrace* kineto) {
   const int32_t et_rank = et == nullptr ? kNoRank : et->rank;
   const int32_t kineto_rank = kineto == nullptr ? kNoRank : kineto->rank;
@@ -99,16 +109,29 @@ absl::StatusOr<RankTrace> LinkRank(const PyTorchEt* et, Ledger* et_ledger,
                                    int32_t known_rank, const Manifest* manifest) {
   ASSIGN_OR_RETURN(int32_t rank, RankOf(et, kineto));
   if (rank == kNoRank) rank = known_rank;
-  HostMatch host_match;
-  Nesting nesting;
-  DeviceMatch device_match;
-  if (et != nullptr && kineto != nullptr) host_match = MatchHost(*et, *kineto);
-  if (kineto != nullptr) {
-    nesting = FindNesting(*kineto);
-    device_match = MatchDevice(*kineto, nesting);
+  const bool linked = et != nullptr && !et->linked.empty();
+  if (linked && kineto != nullptr) {
+    return absl::InvalidArgumentError(
+        "the execution trace holds times and device operations already (chakra_trace_link wrote "
+        "it): leave the Kineto file out, or give the execution trace as it was recorded");
   }
-  ASSIGN_OR_RETURN(LinkGraph graph,
-                   BuildGraph(et, kineto, manifest, host_match, nesting, device_match));
+  LinkedView view;
+  if (linked) {
+    view = ViewOfLinkedEt(*et);
+    kineto = &view.kineto;
+  } else if (kineto != nullptr) {
+    if (et != nullptr) view.host_match = MatchHost(*et, *kineto);
+    view.nesting = FindNesting(*kineto);
+    view.device_match = MatchDevice(*kineto, view.nesting);
+  }
+  ASSIGN_OR_RETURN(LinkGraph graph, BuildGraph(et, kineto, manifest, view.host_match, view.nesting,
+                                               view.device_match));
+  if (graph.nodes.empty()) {
+    const Ledger& ledger = kineto_ledger != nullptr ? *kineto_ledger : *et_ledger;
+    return absl::InvalidArgumentError(absl::StrCat("the file holds no operation: of its ",
+                                                   ledger.input_records, " records ",
+                                                   ledger.rejected, " were rejected"));
+  }
   FillCommOps(FindCommCalls(&graph), rank, &graph);
   AddOrderEdges(&graph);
   AddForwardBackwardEdges(&graph);
@@ -118,15 +141,17 @@ absl::StatusOr<RankTrace> LinkRank(const PyTorchEt* et, Ledger* et_ledger,
     AddCommWaits(&graph);
     AddAutogradWaits(&graph);
   }
+  if (linked) AddLinkedSyncEdges(&graph, et_ledger);
   DropBackwardEdges(&graph);
   if (kineto != nullptr) ShareOutTimes(&graph);
 
-  if (kineto != nullptr) {
+  if (kineto != nullptr && !linked) {
     AccountForEvents(graph, kineto_ledger);
-    NotifyOfDeviceMatch(device_match, kineto_ledger);
-    if (et != nullptr) NotifyOfHostMatch(host_match, et_ledger);
+    NotifyOfDeviceMatch(view.device_match, kineto_ledger);
+    if (et != nullptr) NotifyOfHostMatch(view.host_match, et_ledger);
   }
-  Ledger* ledger = kineto != nullptr ? kineto_ledger : et_ledger;
+  if (linked) NotifyOfLinked(*et, view.device_match, et_ledger);
+  Ledger* ledger = kineto_ledger != nullptr ? kineto_ledger : et_ledger;
   ledger->notices.insert(ledger->notices.end(), graph.notices.begin(), graph.notices.end());
   ASSIGN_OR_RETURN(RankTrace trace, EmitRankTrace(graph));
   trace.rank = rank;
