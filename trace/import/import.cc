@@ -323,7 +323,8 @@ class Importer {
       linked = LinkRank(files.et.has_value() ? files.et->et.get() : nullptr, ledger_of(files.et),
                         files.kineto.has_value() ? files.kineto->kineto.get() : nullptr,
                         ledger_of(files.kineto), rank,
-                        manifest_file_.has_value() ? &manifest_ : nullptr);
+                        manifest_file_.has_value() ? &manifest_ : nullptr,
+                        options_.kernel_names.get());
     }
     absl::Status status = linked.status();
     if (status.ok() && !options_.report_only) status = CheckAcyclic(*linked);

@@ -3,6 +3,7 @@
 #define CHAKRAD_TRACE_IMPORT_IMPORT_H_
 
 #include <cstdint>
+#include <memory>
 #include <string>
 #include <vector>
 
@@ -13,6 +14,8 @@
 #include "trace/model/trace.h"
 
 namespace chakrad {
+
+class KernelNames;  // trace/link/kernel_names.h
 
 struct ImportFile {
   std::string name;  // As the user knows it; for messages, ledgers, ranks in names.
@@ -25,6 +28,8 @@ struct ImportOptions {
   // dependency cycle would end the import, with a flaw "unreadable_file" in the
   // ledger. The trace may then lack ranks, have cycles, or have no ranks at all.
   bool report_only = false;
+  // What a user adds to the table of communication kernels; null: nothing.
+  std::shared_ptr<const KernelNames> kernel_names;
 };
 
 struct ImportResult {

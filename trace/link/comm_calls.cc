@@ -4,7 +4,9 @@
 #include <deque>
 #include <map>
 
+#include "absl/container/flat_hash_map.h"
 #include "absl/strings/str_cat.h"
+#include "trace/link/kernel_names.h"
 #include "trace/link/tensors.h"
 #include "trace/readers/kineto/kineto.h"
 #include "trace/readers/pytorch_et/pytorch_et.h"
@@ -16,6 +18,7 @@ namespace {
 // that wait for their communication: real ones need a handful.
 constexpr int kMaxCallDepth = 64;
 constexpr size_t kMaxPendingSearched = 64;
+constexpr size_t kMaxShownNameBytes = 200;
 
 absl::string_view OpName(const LinkNode& node) {
   if (node.args != nullptr && !node.args->op.empty()) return node.args->op;
@@ -74,6 +77,7 @@ class Finder {
     FindDeviceComm();
     FindWorkerComm();
     FindHostOnlyComm();
+    ListSuspects();
     std::sort(calls_.begin(), calls_.end(),
               [](const CommCall& a, const CommCall& b) { return a.node < b.node; });
     return std::move(calls_);
@@ -211,8 +215,12 @@ class Finder {
     for (uint32_t i = 0; i < graph_.size(); ++i) {
       LinkNode& node = graph_.nodes[i];
       if (node.role != NodeRole::kDevice || node.type != NodeType::kComp) continue;
-      const CommKernel kernel = ClassifyKernel(node.name);
+      const CommKernel kernel = Classify(node.name);
       if (kernel.kernel_class == KernelClass::kNotComm) continue;
+      if (kernel.kernel_class == KernelClass::kSuspect) {
+        ++suspects_[std::string(node.name.substr(0, kMaxShownNameBytes))];
+        continue;
+      }
       CommCall call = DeviceCall(i, kernel);
       node.type = call.kind.type;
       if (call.record != kNone) calls_of_record[call.record].push_back(calls_.size());
@@ -223,6 +231,26 @@ class Finder {
         calls_[list[i]].kernel = static_cast<int32_t>(i);
         calls_[list[i]].kernels_count = static_cast<int32_t>(list.size());
       }
+    }
+  }
+
+  // Equal names of a file are one text.
+  CommKernel Classify(absl::string_view name) {
+    const auto [it, added] = classes_.emplace(name.data(), CommKernel());
+    if (added) {
+      it->second = graph_.kernel_names == nullptr ? ClassifyKernel(name)
+                                                  : graph_.kernel_names->Classify(name);
+    }
+    return it->second;
+  }
+
+  void ListSuspects() {
+    for (const auto& [name, count] : suspects_) {
+      graph_.flaws.push_back(
+          {"unknown_comm_kernel", -1, -1,
+           absl::StrCat(count, " kernels \"", name,
+                        "\": look like communication and are in no table: taken for compute; "
+                        "an entry of kernel_names says what they are")});
     }
   }
 
@@ -355,6 +383,8 @@ class Finder {
   }
 
   LinkGraph& graph_;
+  absl::flat_hash_map<const char*, CommKernel> classes_;  // Of kernel names.
+  std::map<std::string, int64_t> suspects_;
   std::vector<bool> used_;  // Host calls whose communication was found.
   std::vector<CommCall> calls_;
   std::vector<uint32_t> retyped_;

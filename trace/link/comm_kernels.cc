@@ -42,6 +42,7 @@ constexpr OpPrefix kOpPrefixes[] = {
     {"send", {NodeType::kCommSend, CollectiveType::kAllReduce}},
     {"irecv", {NodeType::kCommRecv, CollectiveType::kAllReduce}},
     {"recv", {NodeType::kCommRecv, CollectiveType::kAllReduce}},
+    {"receive", {NodeType::kCommRecv, CollectiveType::kAllReduce}},
 };
 
 // How a library's kernels begin, squeezed; the collective's word follows.
@@ -50,16 +51,56 @@ constexpr absl::string_view kLibraryPrefixes[] = {
     "nccldevkernel",      // NCCL 2.18 and later, RCCL
     "ncclsymdevkernel",   // NCCL 2.27
     "ncclsymkdevkernel",  // NCCL 2.28
-    "ncclsymk",          "ncclsym", "hcom", "hccl", "oneccl", "mtia",
+    "ncclsymk",           // The same without the part that says where it runs.
+    "ncclsym",
+    "mscclkernel",  // RCCL's and Microsoft's own schedules
+    "rcclkernel",   // RCCL
+    "hcom",
+    "hccl",    // HCCL (Ascend)
+    "oneccl",  // oneCCL (XPU)
+    "xccl",
+    "mccl",  // Other vendors' ports of the interface
+    "mtia",  // MTIA
 };
+// What follows such a prefix in a kernel that runs any operation.
+constexpr absl::string_view kUndecidedWords[] = {"sendrecv", "generic", "batchsendrecv"};
+// Whole beginnings that do not follow that pattern.
+constexpr absl::string_view kUndecidedPrefixes[] = {"rcclgeneric", "mscclkernel"};
 
-constexpr absl::string_view kCustomAllReduces[] = {"crossdevicereduce", "oneshotallreduce",
-                                                   "twoshotallreduce", "multimemallreduce"};
+// All-reduces of serving stacks and of PyTorch's symmetric memory, anywhere in
+// the function's name: vLLM, SGLang, TensorRT-LLM, torch.
+constexpr absl::string_view kCustomAllReduces[] = {"crossdevicereduce",        "oneshotallreduce",
+                                                   "twoshotallreduce",         "multimemallreduce",
+                                                   "multimemoneshotallreduce", "lamportallreduce"};
 
-// The part of a C++ signature that names the function.
+// What makes a name that the table does not know look like communication: a
+// library's name, or an operation that nothing else is called after.
+constexpr absl::string_view kSuspicions[] = {
+    "nccl",      "rccl",     "hccl",      "xccl",          "mccl",     "oneccl", "mtia",
+    "allreduce", "alltoall", "allgather", "reducescatter", "sendrecv", "nvshmem"};
+
+// The part of a C++ signature that names the function, without the namespaces
+// in front of an unnamed one.
 absl::string_view FunctionName(absl::string_view kernel_name) {
   kernel_name = absl::StripPrefix(kernel_name, "void ");
-  return kernel_name.substr(0, kernel_name.find_first_of("<("));
+  while (true) {
+    const size_t cut = kernel_name.find_first_of("<(");
+    if (cut == absl::string_view::npos) return kernel_name;
+    absl::string_view rest = kernel_name.substr(cut);
+    if (!absl::ConsumePrefix(&rest, "(anonymous namespace)::") &&
+        !absl::ConsumePrefix(&rest, "<unnamed>::")) {
+      return kernel_name.substr(0, cut);
+    }
+    kernel_name = rest;
+  }
+}
+
+template <typename List>
+bool StartsWithAny(absl::string_view text, const List& prefixes) {
+  for (const absl::string_view prefix : prefixes) {
+    if (absl::StartsWith(text, prefix)) return true;
+  }
+  return false;
 }
 
 }  // namespace
@@ -79,14 +120,15 @@ CommKernel ClassifyKernel(absl::string_view kernel_name) {
   for (const absl::string_view custom : kCustomAllReduces) {
     if (absl::StrContains(name, custom)) return {KernelClass::kComm, CommKind()};
   }
-  if (absl::StartsWith(name, "rcclgenerickernel")) return {KernelClass::kUndecided, CommKind()};
   for (const absl::string_view prefix : kLibraryPrefixes) {
     if (!absl::StartsWith(name, prefix)) continue;
     const absl::string_view word = absl::string_view(name).substr(prefix.size());
-    if (absl::StartsWith(word, "sendrecv") || absl::StartsWith(word, "generic")) {
-      return {KernelClass::kUndecided, CommKind()};
-    }
+    if (StartsWithAny(word, kUndecidedWords)) return {KernelClass::kUndecided, CommKind()};
     if (const auto kind = CommKindOfOp(word); kind.has_value()) return {KernelClass::kComm, *kind};
+  }
+  if (StartsWithAny(name, kUndecidedPrefixes)) return {KernelClass::kUndecided, CommKind()};
+  for (const absl::string_view part : kSuspicions) {
+    if (absl::StrContains(name, part)) return {KernelClass::kSuspect, CommKind()};
   }
   return {};
 }

@@ -25,6 +25,7 @@ enum class KernelClass : uint8_t {
   kNotComm = 0,
   kComm = 1,       // `kind` says what.
   kUndecided = 2,  // Communication, but the name stands for several: SendRecv, Generic.
+  kSuspect = 3,    // Has a word of communication and no entry: taken for compute, and counted.
 };
 struct CommKernel {
   KernelClass kernel_class = KernelClass::kNotComm;
@@ -32,8 +33,9 @@ struct CommKernel {
 };
 
 // Of a device kernel's name: NCCL 2.x (ncclKernel, ncclDevKernel, ncclSym*),
-// RCCL, HCCL, oneCCL, MTIA, and the custom all-reduces that serving stacks
-// use. A name that merely contains "nccl" proves nothing.
+// RCCL, MSCCL, HCCL, oneCCL, MTIA, and the custom all-reduces that serving
+// stacks use. A name that merely contains "nccl" proves nothing. What a user
+// adds to this table: trace/link/kernel_names.h.
 CommKernel ClassifyKernel(absl::string_view kernel_name);
 
 // Host operations that stand for CPU communication and run on worker threads.

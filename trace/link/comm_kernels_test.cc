@@ -42,7 +42,28 @@ TEST(CommKernelsTest, KernelsOfEveryVendorAndVersionAreRecognised) {
        CollectiveType::kAllReduce},
       {"void rcclGenericKernel<1, false>(ncclDevKernelArgsStorage<4096ul>)",
        KernelClass::kUndecided, CollectiveType::kAllReduce},
-      {"my_nccl_free_cleanup", KernelClass::kNotComm, CollectiveType::kAllReduce},
+      {"mscclKernel_Sum_float_LL_false(ncclDevComm*, mscclAlgo*)", KernelClass::kUndecided,
+       CollectiveType::kAllReduce},
+      {"hcom_batchSendRecv__128_4_1", KernelClass::kUndecided, CollectiveType::kAllReduce},
+      {"hcom_alltoallvc__1_2", KernelClass::kComm, CollectiveType::kAllToAll},
+      {"hcom_broadcast__9_0", KernelClass::kComm, CollectiveType::kBroadcast},
+      {"void (anonymous namespace)::multimem_all_reduce_kernel<c10::BFloat16, 16>(c10::BFloat16*)",
+       KernelClass::kComm, CollectiveType::kAllReduce},
+      {"void c10d::symmetric_memory::two_shot_all_reduce_kernel_inplace<float>()",
+       KernelClass::kComm, CollectiveType::kAllReduce},
+      {"void vllm::cross_device_reduce_1stage<half, 8>(vllm::RankData*)", KernelClass::kComm,
+       CollectiveType::kAllReduce},
+      // Words of communication and no entry: counted, and taken for compute.
+      {"my_nccl_free_cleanup", KernelClass::kSuspect, CollectiveType::kAllReduce},
+      {"void acme::fused_allreduce_norm<half>()", KernelClass::kSuspect,
+       CollectiveType::kAllReduce},
+      {"ncclSymFutureKernel", KernelClass::kSuspect, CollectiveType::kAllReduce},
+      {"void at::native::(anonymous namespace)::vectorized_gather_kernel<16, long>(char*)",
+       KernelClass::kNotComm, CollectiveType::kAllReduce},
+      {"fft_batch_complex", KernelClass::kNotComm, CollectiveType::kAllReduce},
+      // An argument's type is not the function's name.
+      {"void copy_kernel<ncclDevComm>(rcclThing)", KernelClass::kNotComm,
+       CollectiveType::kAllReduce},
       {"void at::native::reduce_kernel<512, 1>(float)", KernelClass::kNotComm,
        CollectiveType::kAllReduce},
       {"", KernelClass::kNotComm, CollectiveType::kAllReduce},
@@ -53,6 +74,11 @@ TEST(CommKernelsTest, KernelsOfEveryVendorAndVersionAreRecognised) {
     if (c.kernel_class != KernelClass::kComm) continue;
     EXPECT_EQ(kernel.kind, (CommKind{kColl, c.collective})) << c.name;
   }
+}
+
+TEST(CommKernelsTest, PointToPointKernelsOfHcclNameTheirSide) {
+  EXPECT_EQ(ClassifyKernel("hcom_send__428_0_1").kind.type, NodeType::kCommSend);
+  EXPECT_EQ(ClassifyKernel("hcom_receive__428_0_1").kind.type, NodeType::kCommRecv);
 }
 
 TEST(CommKernelsTest, OperationsAreKnownInEverySpelling) {

@@ -106,7 +106,8 @@ absl::StatusOr<int32_t> RankOf(const PyTorchEt* et, const KinetoTrace* kineto) {
 
 absl::StatusOr<RankTrace> LinkRank(const PyTorchEt* et, Ledger* et_ledger,
                                    const KinetoTrace* kineto, Ledger* kineto_ledger,
-                                   int32_t known_rank, const Manifest* manifest) {
+                                   int32_t known_rank, const Manifest* manifest,
+                                   const KernelNames* kernel_names) {
   ASSIGN_OR_RETURN(int32_t rank, RankOf(et, kineto));
   if (rank == kNoRank) rank = known_rank;
   const bool linked = et != nullptr && !et->linked.empty();
@@ -132,6 +133,7 @@ absl::StatusOr<RankTrace> LinkRank(const PyTorchEt* et, Ledger* et_ledger,
                                                    ledger.input_records, " records ",
                                                    ledger.rejected, " were rejected"));
   }
+  graph.kernel_names = kernel_names;
   FillCommOps(FindCommCalls(&graph), rank, &graph);
   AddOrderEdges(&graph);
   AddForwardBackwardEdges(&graph);
@@ -153,6 +155,9 @@ absl::StatusOr<RankTrace> LinkRank(const PyTorchEt* et, Ledger* et_ledger,
   if (linked) NotifyOfLinked(*et, view.device_match, et_ledger);
   Ledger* ledger = kineto_ledger != nullptr ? kineto_ledger : et_ledger;
   ledger->notices.insert(ledger->notices.end(), graph.notices.begin(), graph.notices.end());
+  for (const LedgerEntry& flaw : graph.flaws) {
+    ledger->AddFlaw(flaw.rule, flaw.record, flaw.byte_offset, flaw.reason);
+  }
   ASSIGN_OR_RETURN(RankTrace trace, EmitRankTrace(graph));
   trace.rank = rank;
   return trace;

@@ -11,6 +11,7 @@
 
 namespace chakrad {
 
+class KernelNames;  // trace/link/kernel_names.h
 struct PyTorchEt;
 struct KinetoTrace;
 struct Manifest;
@@ -27,6 +28,10 @@ struct Manifest;
 // (edges and waiting time of its neighbours), "sync_event". Nothing is
 // rejected. Notices in the ledgers give the share of operations matched and all
 // assumptions.
+// An execution trace that is linked already (trace/link/linked_et.h) comes
+// without a Kineto file. Kernels that look like communication and are in no
+// table are flaws, "unknown_comm_kernel", one a name. `kernel_names` may be
+// null: the built-in table alone.
 // `manifest` may be null; it decides which group an unnamed collective used, for
 // which the rank must be known: from the files, else `known_rank` (kNoRank if
 // neither). The result's group numbering is its own: AssembleTrace
@@ -36,7 +41,8 @@ struct Manifest;
 // name different ranks. O(n log n).
 absl::StatusOr<RankTrace> LinkRank(const PyTorchEt* et, Ledger* et_ledger,
                                    const KinetoTrace* kineto, Ledger* kineto_ledger,
-                                   int32_t known_rank, const Manifest* manifest);
+                                   int32_t known_rank, const Manifest* manifest,
+                                   const KernelNames* kernel_names = nullptr);
 
 }  // namespace chakrad
 

@@ -10,10 +10,12 @@
 #include <vector>
 
 #include "absl/strings/string_view.h"
+#include "trace/model/ledger.h"
 #include "trace/model/rank_trace.h"
 
 namespace chakrad {
 
+class KernelNames;
 struct CommArgs;
 struct KinetoTrace;
 struct Manifest;
@@ -83,6 +85,7 @@ struct LinkGraph {
   const PyTorchEt* et = nullptr;
   const KinetoTrace* kineto = nullptr;
   const Manifest* manifest = nullptr;
+  const KernelNames* kernel_names = nullptr;  // Null: the built-in table alone.
 
   std::vector<LinkNode> nodes;
   std::vector<Queue> queues;
@@ -97,6 +100,7 @@ struct LinkGraph {
   std::vector<ProcessGroup> groups;
   int64_t first_start_ns = kUnknownNs;  // Of any node.
   std::vector<std::string> notices;
+  std::vector<LedgerEntry> flaws;  // Of no record in particular.
 
   uint32_t size() const { return static_cast<uint32_t>(nodes.size()); }
   void AddEdge(uint32_t node, uint32_t dependency, EdgeKind kind) {
