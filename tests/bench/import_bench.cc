@@ -129,13 +129,19 @@ absl::Status RunStages(const BenchOptions& options) {
   Ledger et_ledger, kineto_ledger;
   int64_t plain_bytes = 0;
   ASSIGN_OR_RETURN(auto et, stages.Run("read ET", [&] {
-    return ReadFile(options.et, &ReadPyTorchEt, &et_ledger, &plain_bytes);
+    return ReadFile<PyTorchEt>(
+        options.et,
+        [](ByteSource* source, Ledger* ledger) {
+          return ReadPyTorchEt(source, ReadOptions(), ledger);
+        },
+        &et_ledger, &plain_bytes);
   }));
   ASSIGN_OR_RETURN(auto kineto, stages.Run("read Kineto", [&] {
-    return ReadFile(options.kineto, &ReadKineto, &kineto_ledger, &plain_bytes);
+    return ReadFile<KinetoTrace>(options.kineto, &ReadKineto, &kineto_ledger, &plain_bytes);
   }));
   ASSIGN_OR_RETURN(RankTrace rank, stages.Run("link", [&] {
-    auto linked = LinkRank(et.get(), &et_ledger, kineto.get(), &kineto_ledger, 0, nullptr);
+    auto linked = LinkRank(et.get(), et == nullptr ? nullptr : &et_ledger, kineto.get(),
+                           kineto == nullptr ? nullptr : &kineto_ledger, 0, nullptr, nullptr);
     et.reset();
     kineto.reset();
     return linked;

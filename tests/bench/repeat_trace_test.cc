@@ -53,7 +53,8 @@ TEST(RepeatTraceTest, NoneAndTextInsideStringsStay) {
 
 TEST(RepeatTraceTest, AMissingListIsAnError) {
   const auto sink = [](absl::string_view) { return absl::OkStatus(); };
-  EXPECT_THAT(RepeatTrace("{}", "nodes", 2, 1, sink), StatusIs(absl::StatusCode::kInvalidArgument, "no such list"));
+  EXPECT_THAT(RepeatTrace("{}", "nodes", 2, 1, sink),
+              StatusIs(absl::StatusCode::kInvalidArgument, "no such list"));
 }
 
 }  // namespace

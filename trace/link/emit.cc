@@ -2,37 +2,32 @@
 
 #include <string>
 
-#include "chakra/et_def.pb.h"
 #include "common/status.h"
 #include "trace/model/rank_trace_builder.h"
+#include "trace/readers/cold_writer.h"
 #include "trace/readers/kineto/kineto.h"
 #include "trace/readers/pytorch_et/pytorch_et.h"
 
 namespace chakrad {
 namespace {
 
-void AddInt(absl::string_view name, int64_t value, ChakraProtoMsg::Node* node) {
-  if (value < 0) return;
-  ChakraProtoMsg::AttributeProto* attribute = node->add_attr();
-  attribute->set_name(name.data(), name.size());
-  attribute->set_int64_val(value);
+void WriteKnown(absl::string_view name, int64_t value, ColdWriter* cold) {
+  if (value >= 0) cold->Int(name, value);
 }
 
-std::string ColdOfEvent(const LinkGraph& graph, const LinkNode& node) {
+void WriteColdOfEvent(const LinkGraph& graph, const LinkNode& node, std::string* bytes) {
   const KinetoEvent& event = graph.kineto->events[node.event];
-  ChakraProtoMsg::Node cold;
-  AddInt("correlation", event.correlation, &cold);
-  AddInt("external_id", event.external_id, &cold);
-  AddInt("rf_id", event.rf_id, &cold);
-  AddInt("seq_id", event.sequence, &cold);
-  if (node.role == NodeRole::kDevice) {
-    const Queue& queue = graph.kineto->queues[event.queue];
-    AddInt("stream", queue.raw_id, &cold);
-    AddInt("device", queue.device, &cold);
-    AddInt("bytes", event.bytes, &cold);
-    AddInt("launch_ns", node.launch_ns, &cold);
-  }
-  return cold.SerializeAsString();
+  ColdWriter cold(bytes);
+  WriteKnown("correlation", event.correlation, &cold);
+  WriteKnown("external_id", event.external_id, &cold);
+  WriteKnown("rf_id", event.rf_id, &cold);
+  WriteKnown("seq_id", event.sequence, &cold);
+  if (node.role != NodeRole::kDevice) return;
+  const Queue& queue = graph.kineto->queues[event.queue];
+  WriteKnown("stream", queue.raw_id, &cold);
+  WriteKnown("device", queue.device, &cold);
+  WriteKnown("bytes", event.bytes, &cold);
+  WriteKnown("launch_ns", node.launch_ns, &cold);
 }
 
 absl::string_view ColdOfOp(const PyTorchEt& et, const EtOp& op) {
@@ -63,7 +58,7 @@ void AddNode(const LinkGraph& graph, const LinkNode& node, RankTraceBuilder* bui
   if (node.et_op != kNone) {
     spec.cold = ColdOfOp(*graph.et, graph.et->ops[node.et_op]);
   } else if (node.event != kNone) {
-    cold = ColdOfEvent(graph, node);
+    WriteColdOfEvent(graph, node, &cold);
     spec.cold = cold;
   }
   builder->AddNode(spec);

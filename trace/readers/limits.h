@@ -12,7 +12,7 @@ namespace chakrad {
 inline constexpr int64_t kReadBytes = 256 << 10;
 // Bytes of complete JSON elements parsed together. simdjson takes about 14
 // bytes of memory a byte of window.
-inline constexpr int64_t kJsonWindowBytes = 1 << 20;
+inline constexpr int64_t kJsonWindowBytes = 256 << 10;
 // Bytes of one JSON element or small top-level value. The largest seen is an
 // optimiser step over some ten thousand tensors, a few MiB.
 inline constexpr int64_t kMaxJsonElementBytes = 16 << 20;

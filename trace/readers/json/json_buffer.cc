@@ -47,10 +47,21 @@ absl::StatusOr<bool> JsonBuffer::Refill() {
       data_.resize(std::max(data_.size() * 2, end_ + kReadBytes + kJsonPadding));
     }
   }
-  ASSIGN_OR_RETURN(const size_t count,
-                   source_->Read(data_.data() + end_, data_.size() - kJsonPadding - end_));
-  end_ += count;
-  return count > 0;
+  RETURN_IF_ERROR(read_error_);
+  const absl::StatusOr<size_t> count =
+      source_->Read(data_.data() + end_, data_.size() - kJsonPadding - end_);
+  read_error_ = count.status();
+  RETURN_IF_ERROR(read_error_);
+  end_ += *count;
+  return *count > 0;
+}
+
+absl::StatusOr<size_t> JsonBuffer::Fill(size_t want) {
+  while (end_ - next_ < want) {
+    ASSIGN_OR_RETURN(const bool more, Refill());
+    if (!more) break;
+  }
+  return end_ - next_;
 }
 
 absl::StatusOr<int> JsonBuffer::Peek() {

@@ -25,6 +25,10 @@ class JsonBuffer {
   void Advance() { ++next_; }
   // The same after white space.
   absl::StatusOr<int> PeekAfterSpace();
+  // Reads on until `want` bytes lie from position() on, or the document ends;
+  // returns how many there are. With Keep(position()), all stay.
+  absl::StatusOr<size_t> Fill(size_t want);
+  void MoveTo(int64_t position) { next_ = kHeadroom + static_cast<size_t>(position - begin_); }
   // Moves position() past the value that starts there: a string, a number or
   // word, or brackets that balance. Contents are not checked.
   absl::Status PassValue();
@@ -53,6 +57,7 @@ class JsonBuffer {
   absl::Status CutOff(int64_t start);
 
   ByteSource* source_;
+  absl::Status read_error_;  // Of the source: it stays.
   std::vector<char> data_;
   size_t next_ = kHeadroom;   // Index of position() in data_.
   size_t end_ = kHeadroom;    // Index behind the last byte read.

@@ -12,6 +12,7 @@
 #include "trace/readers/byte_source.h"
 #include "trace/readers/json/json_buffer.h"
 #include "trace/readers/json/json_check.h"
+#include "trace/readers/json/json_tokens.h"
 #include "trace/readers/limits.h"
 
 namespace chakrad {
@@ -28,6 +29,28 @@ std::string JsonWindow::AsRecorded(absl::string_view part) const {
   }
   return recorded;
 }
+
+absl::string_view JsonWindow::Unescape(absl::string_view text) const {
+  unescaped.emplace_back();
+  tokens->Unescape(text.data(), text.size(), &unescaped.back());
+  return unescaped.back();
+}
+
+namespace {
+
+// How much of `text` may be split into tokens: behind a closing brace, most likely no
+// string is cut, else behind any byte that is a character of its own. 0: there is none.
+size_t CutAt(absl::string_view text) {
+  const size_t brace = text.rfind('}');
+  if (brace != absl::string_view::npos && brace >= text.size() / 2) return brace + 1;
+  size_t size = text.size();
+  while (size > 0 && (static_cast<uint8_t>(text[size - 1]) >= 0x80 || text[size - 1] == '\\')) {
+    --size;
+  }
+  return size;
+}
+
+}  // namespace
 
 class JsonReader::Impl {
  public:
@@ -49,6 +72,12 @@ class JsonReader::Impl {
     int64_t begin;
     int64_t end;
   };
+  // Makes window_ of the next elements when nothing is wrong with them; false
+  // when the careful way, by the three below, must look.
+  absl::StatusOr<bool> TakeCleanWindow();
+  // The same for what lies in the next `want` bytes.
+  enum class Taken : uint8_t { kYes, kTooShort, kFaulty };
+  absl::StatusOr<Taken> TryWindow(size_t want);
   // Walks elements into spans_ until the window is full or the array ends.
   absl::Status Collect();
   // Turns spans_ into window_, or fewer of them and pending_ where one is bad.
@@ -57,6 +86,8 @@ class JsonReader::Impl {
   // Looks for the first bad element; patches non-finite numbers in the good ones.
   absl::Status ExplainOrPatch();
   void SetWindow();
+  void Borrow(int64_t position, char byte);
+  void SetTokens();
   void RestoreBorrowed();
   void PatchNumber(int64_t position, size_t size);
   // Checks the text [begin, end) of one value.
@@ -65,6 +96,7 @@ class JsonReader::Impl {
 
   JsonBuffer buffer_;
   simdjson::dom::parser parser_;
+  JsonTokens tokens_;
   bool first_key_ = true;
   bool top_is_array_ = false;
   // Of the array being walked.
@@ -205,9 +237,16 @@ absl::Status JsonReader::Impl::Collect() {
   }
 }
 
+void JsonReader::Impl::Borrow(int64_t position, char byte) {
+  borrowed_.push_back({position, *buffer_.At(position)});
+  *buffer_.At(position) = byte;
+}
+
 void JsonReader::Impl::RestoreBorrowed() {
-  for (auto [at, byte] : borrowed_) *buffer_.At(at) = byte;
-  borrowed_.clear();
+  while (!borrowed_.empty()) {  // A byte may have been lent twice.
+    *buffer_.At(borrowed_.back().first) = borrowed_.back().second;
+    borrowed_.pop_back();
+  }
 }
 
 void JsonReader::Impl::SetWindow() {
@@ -215,10 +254,8 @@ void JsonReader::Impl::SetWindow() {
   // What stands before the first element and behind the last has been passed;
   // it is put back later, since it may be a line end, which errors count.
   RestoreBorrowed();
-  for (auto [at, bracket] : {std::pair{begin - 1, '['}, std::pair{end, ']'}}) {
-    borrowed_.push_back({at, *buffer_.At(at)});
-    *buffer_.At(at) = bracket;
-  }
+  Borrow(begin - 1, '[');
+  Borrow(end, ']');
   window_.text = buffer_.At(begin - 1);
   window_.size = static_cast<size_t>(end - begin) + 2;
   window_.capacity = buffer_.ReadableFrom(begin - 1);
@@ -229,7 +266,13 @@ void JsonReader::Impl::SetWindow() {
 
 bool JsonReader::Impl::ParsesAsIs() {
   simdjson::dom::element unused;
-  return parser_.parse(window_.text, window_.size, false).get(unused) == simdjson::SUCCESS;
+  if (parser_.parse(window_.text, window_.size, false).get(unused) != simdjson::SUCCESS ||
+      !tokens_.Split(buffer_.At(spans_.front().begin - 1), window_.size, /*cut=*/false)) {
+    return false;
+  }
+  const JsonTokens::Walked walked = tokens_.FindElements(/*first_required=*/true);
+  SetTokens();
+  return walked.clean && walked.ended && tokens_.elements().size() == spans_.size();
 }
 
 void JsonReader::Impl::PatchNumber(int64_t position, size_t size) {
@@ -254,7 +297,6 @@ absl::Status JsonReader::Impl::ExplainOrPatch() {
 }
 
 absl::Status JsonReader::Impl::Parse() {
-  window_.patches.clear();
   SetWindow();
   if (ParsesAsIs()) return absl::OkStatus();
   const absl::Status explained = ExplainOrPatch();
@@ -266,23 +308,83 @@ absl::Status JsonReader::Impl::Parse() {
                        absl::StrCat("record ", records_, " or one close behind is not JSON"));
 }
 
+void JsonReader::Impl::SetTokens() {
+  window_.tokens = &tokens_;
+  window_.token_at = tokens_.at();
+  window_.token_after = tokens_.after().data();
+  window_.element_tokens = tokens_.elements().data();
+  window_.has_escapes = tokens_.has_escapes();
+}
+
+absl::StatusOr<JsonReader::Impl::Taken> JsonReader::Impl::TryWindow(size_t want) {
+  const int64_t begin = buffer_.position();
+  const absl::StatusOr<size_t> filled = buffer_.Fill(want);
+  if (!filled.ok()) return Taken::kFaulty;  // Good elements may come before that.
+  const size_t size = CutAt(buffer_.Bytes(begin, begin + std::min(*filled, want)));
+  Borrow(begin - 1, '[');
+  Borrow(begin + size, *buffer_.At(begin + size));  // Split() may write there.
+  JsonTokens::Walked walked;
+  walked.clean = size > 0 && tokens_.Split(buffer_.At(begin - 1), size + 1, /*cut=*/true);
+  if (walked.clean) walked = tokens_.FindElements(/*first_required=*/after_comma_);
+  const bool found = !tokens_.elements().empty() && walked.end > 0;
+  RestoreBorrowed();
+  if (!found && !walked.ended) {
+    return walked.clean && *filled >= want ? Taken::kTooShort : Taken::kFaulty;
+  }
+  const int64_t end = begin - 1 + static_cast<int64_t>(walked.end);
+  array_ended_ = walked.ended;
+  after_comma_ = !walked.ended;
+  window_.byte_offsets.clear();
+  if (found) {
+    Borrow(begin - 1, '[');
+    Borrow(end - 1, ']');
+    window_.text = buffer_.At(begin - 1);
+    window_.size = walked.end;
+    window_.capacity = buffer_.ReadableFrom(begin - 1);
+    window_.first_record = records_;
+    for (const uint32_t token : tokens_.elements()) {
+      window_.byte_offsets.push_back(begin - 1 + tokens_.at()[token]);
+    }
+    SetTokens();
+  }
+  buffer_.MoveTo(end);
+  return Taken::kYes;
+}
+
+absl::StatusOr<bool> JsonReader::Impl::TakeCleanWindow() {
+  ASSIGN_OR_RETURN(const int c, buffer_.PeekAfterSpace());
+  if (c == -1) return false;
+  buffer_.Keep(buffer_.position());
+  for (int64_t want = kJsonWindowBytes; want <= 2 * kMaxJsonElementBytes; want *= 4) {
+    ASSIGN_OR_RETURN(const Taken taken, TryWindow(static_cast<size_t>(want)));
+    if (taken != Taken::kTooShort) return taken == Taken::kYes;
+  }
+  return false;
+}
+
 absl::StatusOr<const JsonWindow*> JsonReader::Impl::NextWindow() {
   RestoreBorrowed();
   RETURN_IF_ERROR(pending_);
   spans_.clear();
+  window_.patches.clear();
+  window_.unescaped.clear();
+  window_.byte_offsets.clear();
   if (in_array_ && !array_ended_) {
-    pending_ = Collect();
-    if (!spans_.empty()) {
-      const absl::Status fault_behind = std::exchange(pending_, absl::OkStatus());
-      RETURN_IF_ERROR(Parse());
-      if (pending_.ok()) pending_ = fault_behind;
+    ASSIGN_OR_RETURN(const bool clean, TakeCleanWindow());
+    if (!clean) {
+      pending_ = Collect();
+      if (!spans_.empty()) {
+        const absl::Status fault_behind = std::exchange(pending_, absl::OkStatus());
+        RETURN_IF_ERROR(Parse());
+        if (pending_.ok()) pending_ = fault_behind;
+      }
+      if (spans_.empty()) RETURN_IF_ERROR(pending_);
     }
-    if (spans_.empty()) RETURN_IF_ERROR(pending_);
   }
-  if (!spans_.empty()) {
-    records_ += static_cast<int64_t>(spans_.size());
+  if (!window_.byte_offsets.empty()) {
+    records_ += static_cast<int64_t>(window_.byte_offsets.size());
     if (records_ > kMaxRecords) {
-      return buffer_.Error(spans_.front().begin,
+      return buffer_.Error(window_.byte_offsets.front(),
                            absl::StrCat("the list has more than ", kMaxRecords, " records"));
     }
     return &window_;

@@ -6,6 +6,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <deque>
 #include <memory>
 #include <string>
 #include <vector>
@@ -16,6 +17,7 @@
 namespace chakrad {
 
 class ByteSource;
+class JsonTokens;
 
 // Elements of one array, read together.
 struct JsonWindow {
@@ -35,6 +37,17 @@ struct JsonWindow {
     std::string original;
   };
   std::vector<Patch> patches;
+
+  // For json_value.h: trace/readers/json/json_tokens.h.
+  const uint32_t* token_at = nullptr;
+  const uint32_t* token_after = nullptr;
+  const uint32_t* element_tokens = nullptr;
+  bool has_escapes = false;
+  // The value of a string with escapes; `text` begins behind its first quote.
+  // Valid as long as the window.
+  absl::string_view Unescape(absl::string_view text) const;
+  const JsonTokens* tokens = nullptr;
+  mutable std::deque<std::string> unescaped;
 };
 
 // Not thread-safe. Every error is INVALID_ARGUMENT with "byte offset N (line L)"

@@ -1,5 +1,7 @@
 #include "trace/readers/kineto/kineto.h"
 
+#include <simdjson.h>
+
 #include <algorithm>
 #include <map>
 #include <optional>
@@ -85,7 +87,6 @@ class KinetoFileReader {
   Ledger* ledger_;
   KinetoTrace trace_;
   StringInterner interner_;
-  simdjson::ondemand::parser parser_;
   RawKinetoEvent raw_;
   std::map<std::tuple<int, int32_t, int64_t>, uint32_t> queue_index_;
   std::map<std::string, int64_t> thread_numbers_;
@@ -205,26 +206,17 @@ absl::Status KinetoFileReader::ReadEvents() {
 }
 
 absl::Status KinetoFileReader::ReadWindow(const JsonWindow& window) {
-  namespace ondemand = simdjson::ondemand;
-  ondemand::document document;
-  ondemand::array events;
-  if (parser_.iterate(simdjson::padded_string_view(window.text, window.size, window.capacity))
-              .get(document) != simdjson::SUCCESS ||
-      document.get_array().get(events) != simdjson::SUCCESS) {
-    return absl::InternalError("a checked window of JSON does not parse");
-  }
-  size_t i = 0;
-  for (auto element : events) {
+  for (size_t i = 0; i < window.byte_offsets.size(); ++i) {
     const Record record{window.first_record + static_cast<int64_t>(i), window.byte_offsets[i]};
-    ++i;
-    ondemand::value value;
-    if (element.get(value) != simdjson::SUCCESS || !ParseKinetoEvent(value, window, &raw_)) {
+    if (!ParseKinetoEvent(JsonRef::Element(window, i), &raw_)) {
       Reject("kineto_not_an_object", record, "the record is not an object");
       continue;
     }
-    RETURN_IF_ERROR(Annotate(
-        AddRecord(record), absl::StrCat("byte offset ", record.byte_offset, ", record ",
-                                        record.number, " (", raw_.name.text.substr(0, 100), ")")));
+    const absl::Status added = AddRecord(record);
+    if (!added.ok()) {
+      return Annotate(added, absl::StrCat("byte offset ", record.byte_offset, ", record ",
+                                          record.number, " (", raw_.name.text.substr(0, 100), ")"));
+    }
   }
   return absl::OkStatus();
 }

@@ -13,8 +13,6 @@
 namespace chakrad {
 namespace {
 
-namespace ondemand = simdjson::ondemand;
-
 struct ArgField {
   absl::string_view key;  // In lower case: recorders differ in capitals.
   JsonValue RawKinetoEvent::*field;
@@ -57,24 +55,42 @@ constexpr ArgField kFields[] = {
     {"dur", &RawKinetoEvent::dur},
 };
 
-bool EqualsIgnoreCase(std::string_view text, absl::string_view lower) {
-  return text.size() == lower.size() &&
-         absl::EqualsIgnoreCase(absl::string_view(text.data(), text.size()), lower);
+// Which of `fields` have keys of each length: few share one.
+template <size_t kCount>
+struct ByLength {
+  static constexpr size_t kMaxLength = 40;
+  uint8_t begin[kMaxLength + 2] = {};
+  uint8_t order[kCount] = {};
+
+  explicit constexpr ByLength(const ArgField (&fields)[kCount]) {
+    uint8_t next = 0;
+    for (size_t length = 0; length <= kMaxLength; ++length) {
+      begin[length] = next;
+      for (size_t i = 0; i < kCount; ++i) {
+        if (fields[i].key.size() == length) order[next++] = static_cast<uint8_t>(i);
+      }
+    }
+    begin[kMaxLength + 1] = next;
+  }
+};
+constexpr ByLength kArgsByLength(kArgFields);
+constexpr ByLength kFieldsByLength(kFields);
+
+bool EqualsLower(absl::string_view text, absl::string_view lower) {
+  for (size_t i = 0; i < text.size(); ++i) {
+    if (absl::ascii_tolower(static_cast<unsigned char>(text[i])) != lower[i]) return false;
+  }
+  return true;
 }
 
-void ParseArgs(ondemand::value value, const JsonWindow& window, RawKinetoEvent* event) {
-  ondemand::object args;
-  if (value.get_object().get(args) != simdjson::SUCCESS) return;
-  for (auto field : args) {
-    std::string_view key;
-    ondemand::value part;
-    if (field.unescaped_key().get(key) != simdjson::SUCCESS ||
-        field.value().get(part) != simdjson::SUCCESS) {
-      return;
-    }
-    for (const ArgField& known : kArgFields) {
-      if (!EqualsIgnoreCase(key, known.key)) continue;
-      event->*known.field = TakeJsonValue(part, &window);
+void ParseArgs(JsonRef args, RawKinetoEvent* event) {
+  for (JsonFields field(args); field.Next();) {
+    const absl::string_view key = field.key();
+    if (key.size() > kArgsByLength.kMaxLength) continue;
+    for (size_t i = kArgsByLength.begin[key.size()]; i < kArgsByLength.begin[key.size() + 1]; ++i) {
+      const ArgField& known = kArgFields[kArgsByLength.order[i]];
+      if (!EqualsLower(key, known.key)) continue;
+      event->*known.field = field.value().Take();
       break;
     }
   }
@@ -148,24 +164,21 @@ void SetRanks(const JsonValue& value, CommArgs* args) {
 
 }  // namespace
 
-bool ParseKinetoEvent(ondemand::value value, const JsonWindow& window, RawKinetoEvent* event) {
+bool ParseKinetoEvent(JsonRef value, RawKinetoEvent* event) {
   *event = RawKinetoEvent();
-  ondemand::object object;
-  if (value.get_object().get(object) != simdjson::SUCCESS) return false;
-  for (auto field : object) {
-    std::string_view key;
-    ondemand::value part;
-    if (field.unescaped_key().get(key) != simdjson::SUCCESS ||
-        field.value().get(part) != simdjson::SUCCESS) {
-      return false;
-    }
+  if (!value.is_object()) return false;
+  for (JsonFields field(value); field.Next();) {
+    const absl::string_view key = field.key();
     if (key == "args") {
-      ParseArgs(part, window, event);
+      if (field.value().is_object()) ParseArgs(field.value(), event);
       continue;
     }
-    for (const ArgField& known : kFields) {
-      if (key != std::string_view(known.key.data(), known.key.size())) continue;
-      event->*known.field = TakeJsonValue(part, &window);
+    if (key.size() > kFieldsByLength.kMaxLength) continue;
+    for (size_t i = kFieldsByLength.begin[key.size()]; i < kFieldsByLength.begin[key.size() + 1];
+         ++i) {
+      const ArgField& known = kFields[kFieldsByLength.order[i]];
+      if (key != known.key) continue;
+      event->*known.field = field.value().Take();
       break;
     }
   }

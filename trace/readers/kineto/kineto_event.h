@@ -2,8 +2,6 @@
 #ifndef CHAKRAD_TRACE_READERS_KINETO_KINETO_EVENT_H_
 #define CHAKRAD_TRACE_READERS_KINETO_KINETO_EVENT_H_
 
-#include <simdjson.h>
-
 #include <cstdint>
 #include <optional>
 #include <string>
@@ -29,8 +27,7 @@ struct RawKinetoEvent {
 };
 
 // False when the record is no object.
-bool ParseKinetoEvent(simdjson::ondemand::value value, const JsonWindow& window,
-                      RawKinetoEvent* event);
+bool ParseKinetoEvent(JsonRef value, RawKinetoEvent* event);
 
 // What becomes of a record: a kept event of `kind`, or a ledger entry.
 struct KinetoFate {

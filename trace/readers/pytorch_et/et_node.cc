@@ -11,10 +11,6 @@
 namespace chakrad {
 namespace {
 
-namespace ondemand = simdjson::ondemand;
-
-absl::string_view View(std::string_view text) { return {text.data(), text.size()}; }
-
 absl::Status BadField(absl::string_view key, const JsonValue& value, absl::string_view wanted) {
   return absl::InvalidArgumentError(
       absl::StrCat(key, ": ", value.text.substr(0, 60), " is not ", wanted));
@@ -52,17 +48,12 @@ absl::Status SetCommonField(absl::string_view key, absl::string_view type, const
   return absl::OkStatus();
 }
 
-absl::Status SetAttribute(ondemand::object attribute, const JsonWindow& window, EtNode* node) {
+absl::Status SetAttribute(JsonRef attribute, EtNode* node) {
   absl::string_view key, type;
   JsonValue value;
-  for (auto field : attribute) {
-    std::string_view name;
-    ondemand::value part;
-    if (field.unescaped_key().get(name) != simdjson::SUCCESS ||
-        field.value().get(part) != simdjson::SUCCESS) {
-      return absl::InvalidArgumentError("attrs: an entry cannot be read");
-    }
-    const JsonValue taken = TakeJsonValue(part, &window);
+  for (JsonFields field(attribute); field.Next();) {
+    const absl::string_view name = field.key();
+    const JsonValue taken = field.value().Take();
     if (name == "name") RETURN_IF_ERROR(ToText("attrs: name", taken, &key));
     if (name == "type") RETURN_IF_ERROR(ToText("attrs: type", taken, &type));
     if (name == "value") value = taken;
@@ -74,38 +65,24 @@ absl::Status SetAttribute(ondemand::object attribute, const JsonWindow& window, 
   return SetCommonField(key, type, value, node);
 }
 
-absl::Status SetAttributes(ondemand::value value, const JsonWindow& window, EtNode* node) {
-  ondemand::array attributes;
-  if (value.get_array().get(attributes) != simdjson::SUCCESS) {
-    return absl::InvalidArgumentError("attrs: is not a list");
-  }
-  for (auto entry : attributes) {
-    ondemand::object attribute;
-    if (entry.get_object().get(attribute) != simdjson::SUCCESS) {
+absl::Status SetAttributes(JsonRef value, EtNode* node) {
+  if (!value.is_array()) return absl::InvalidArgumentError("attrs: is not a list");
+  for (JsonItems entry(value); entry.Next();) {
+    if (!entry.value().is_object()) {
       return absl::InvalidArgumentError("attrs: an entry is not an object");
     }
-    RETURN_IF_ERROR(SetAttribute(attribute, window, node));
+    RETURN_IF_ERROR(SetAttribute(entry.value(), node));
   }
   return absl::OkStatus();
 }
 
 // {"values": ..., "shapes": ..., "types": ..., "strides": ...}
-absl::Status SetArguments(absl::string_view key, ondemand::value value, const JsonWindow& window,
-                          EtNode* node) {
-  ondemand::object parts;
-  if (value.get_object().get(parts) != simdjson::SUCCESS) {
-    return absl::InvalidArgumentError(absl::StrCat(key, ": is neither a list nor an object"));
-  }
+void SetArguments(absl::string_view key, JsonRef parts, EtNode* node) {
   const bool input = key == "inputs";
   EtArguments& arguments = node->arguments;
-  for (auto field : parts) {
-    std::string_view name;
-    ondemand::value part;
-    if (field.unescaped_key().get(name) != simdjson::SUCCESS ||
-        field.value().get(part) != simdjson::SUCCESS) {
-      return absl::InvalidArgumentError(absl::StrCat(key, ": cannot be read"));
-    }
-    const JsonValue taken = TakeJsonValue(part, &window);
+  for (JsonFields field(parts); field.Next();) {
+    const absl::string_view name = field.key();
+    const JsonValue taken = field.value().Take();
     if (name == "values") {
       (input ? arguments.inputs : arguments.outputs) = taken.text;
     } else if (name == "shapes") {
@@ -115,10 +92,9 @@ absl::Status SetArguments(absl::string_view key, ondemand::value value, const Js
     } else if (name == "strides") {
       (input ? node->input_strides : node->output_strides) = taken.text;
     } else {
-      AddExtra(absl::StrCat(key, ".", View(name)), "", taken, node);
+      AddExtra(absl::StrCat(key, ".", name), "", taken, node);
     }
   }
-  return absl::OkStatus();
 }
 
 // Views of list-valued fields; false when `key` is not one of them.
@@ -145,17 +121,13 @@ struct Seen {
   bool id = false, name = false, parent = false;
 };
 
-absl::Status SetField(absl::string_view key, ondemand::value value, const JsonWindow& window,
-                      Seen* seen, EtNode* node) {
-  if (key == "attrs") return SetAttributes(value, window, node);
-  ondemand::json_type type;
-  if (value.type().get(type) != simdjson::SUCCESS) {
-    return absl::InvalidArgumentError(absl::StrCat(key, ": cannot be read"));
+absl::Status SetField(absl::string_view key, JsonRef value, Seen* seen, EtNode* node) {
+  if (key == "attrs") return SetAttributes(value, node);
+  if ((key == "inputs" || key == "outputs") && value.is_object()) {
+    SetArguments(key, value, node);
+    return absl::OkStatus();
   }
-  if ((key == "inputs" || key == "outputs") && type == ondemand::json_type::object) {
-    return SetArguments(key, value, window, node);
-  }
-  const JsonValue taken = TakeJsonValue(value, &window);
+  const JsonValue taken = value.Take();
   if (key == "id") {
     seen->id = true;
     return ToInt(key, taken, &node->id);
@@ -202,17 +174,11 @@ absl::Status CheckKeys(const EtNode& node) {
 
 }  // namespace
 
-absl::Status ParseEtNode(ondemand::object object, const JsonWindow& window, EtNode* node) {
+absl::Status ParseEtNode(JsonRef object, EtNode* node) {
   *node = EtNode();
   Seen seen;
-  for (auto field : object) {
-    std::string_view key;
-    ondemand::value value;
-    if (field.unescaped_key().get(key) != simdjson::SUCCESS ||
-        field.value().get(value) != simdjson::SUCCESS) {
-      return absl::InvalidArgumentError("cannot be read");
-    }
-    RETURN_IF_ERROR(SetField(View(key), value, window, &seen, node));
+  for (JsonFields field(object); field.Next();) {
+    RETURN_IF_ERROR(SetField(field.key(), field.value(), &seen, node));
   }
   if (!seen.id) return absl::InvalidArgumentError("id: missing");
   if (!seen.name) return absl::InvalidArgumentError("name: missing");

@@ -2,8 +2,6 @@
 #ifndef CHAKRAD_TRACE_READERS_PYTORCH_ET_ET_NODE_H_
 #define CHAKRAD_TRACE_READERS_PYTORCH_ET_ET_NODE_H_
 
-#include <simdjson.h>
-
 #include <cstdint>
 #include <string>
 #include <vector>
@@ -43,7 +41,8 @@ struct EtNode {
 };
 
 // INVALID_ARGUMENT names the field and what is wrong with it.
-absl::Status ParseEtNode(simdjson::ondemand::object object, const JsonWindow& window, EtNode* node);
+// `object.is_object()` must hold.
+absl::Status ParseEtNode(JsonRef object, EtNode* node);
 
 }  // namespace chakrad
 

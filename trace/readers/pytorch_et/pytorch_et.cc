@@ -1,5 +1,7 @@
 #include "trace/readers/pytorch_et/pytorch_et.h"
 
+#include <simdjson.h>
+
 #include <algorithm>
 #include <optional>
 #include <utility>
@@ -9,10 +11,10 @@
 #include "absl/strings/numbers.h"
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_split.h"
-#include "chakra/et_def.pb.h"
 #include "common/status.h"
 #include "trace/model/attributes.h"
 #include "trace/readers/byte_source.h"
+#include "trace/readers/cold_writer.h"
 #include "trace/readers/json/json_reader.h"
 #include "trace/readers/limits.h"
 #include "trace/readers/process_groups.h"
@@ -60,54 +62,42 @@ absl::Status CheckSchema(absl::string_view schema, Ledger* ledger) {
 }
 
 // Chakra's converter writes int64_val; what does not fit is written as uint64_val.
-void SetInt(absl::string_view key, uint64_t value, ChakraProtoMsg::Node* cold) {
-  ChakraProtoMsg::AttributeProto* attribute = cold->add_attr();
-  attribute->set_name(key.data(), key.size());
+void WriteInt(absl::string_view key, uint64_t value, ColdWriter* cold) {
   if (value <= static_cast<uint64_t>(INT64_MAX)) {
-    attribute->set_int64_val(static_cast<int64_t>(value));
+    cold->Int(key, static_cast<int64_t>(value));
   } else {
-    attribute->set_uint64_val(value);
+    cold->Uint(key, value);
   }
 }
 
-void SetText(absl::string_view key, absl::string_view text, ChakraProtoMsg::Node* cold) {
-  ChakraProtoMsg::AttributeProto* attribute = cold->add_attr();
-  attribute->set_name(key.data(), key.size());
-  attribute->set_string_val(text.data(), text.size());
-}
-
+// The nearest double; "-Infinity" and the like as their values.
 double ToDouble(absl::string_view text) {
-  double value = 0;
-  // Takes "nan", "inf" and "Infinity" in any case too.
+  double value;
   if (!absl::SimpleAtod(text, &value)) return 0;
   return value;
 }
 
-void SetExtra(const EtNode::Extra& extra, const JsonWindow& window, ChakraProtoMsg::Node* cold) {
+void WriteExtra(const EtNode::Extra& extra, const JsonWindow& window, ColdWriter* cold) {
   int64_t int_value;
   uint64_t uint_value;
-  ChakraProtoMsg::AttributeProto* attribute = cold->add_attr();
-  attribute->set_name(extra.key);
   switch (extra.value.kind) {
     case JsonValue::Kind::kNumber:
       if (extra.type != "uint64" && extra.value.GetInt(&int_value)) {
-        attribute->set_int64_val(int_value);
+        cold->Int(extra.key, int_value);
       } else if (extra.value.GetInt(&uint_value)) {
-        attribute->set_uint64_val(uint_value);
+        cold->Uint(extra.key, uint_value);
       } else if (extra.value.GetInt(&int_value)) {
-        attribute->set_int64_val(int_value);
+        cold->Int(extra.key, int_value);
       } else {
-        attribute->set_double_val(ToDouble(extra.value.text));
+        cold->Double(extra.key, ToDouble(extra.value.text));
       }
       return;
     case JsonValue::Kind::kBool:
-      attribute->set_bool_val(extra.value.text == "true");
-      return;
+      return cold->Bool(extra.key, extra.value.text == "true");
     case JsonValue::Kind::kString:
-      attribute->set_string_val(extra.value.text.data(), extra.value.text.size());
-      return;
+      return cold->Text(extra.key, extra.value.text);
     default:
-      attribute->set_string_val(window.AsRecorded(extra.value.text));
+      return cold->Text(extra.key, window.AsRecorded(extra.value.text));
   }
 }
 
@@ -170,12 +160,10 @@ class EtFileReader {
   PyTorchEt et_;
   StringInterner interner_;
   absl::flat_hash_map<uint64_t, uint32_t> index_by_id_;
-  simdjson::ondemand::parser parser_;
   EtNode node_;
   EtCommReader comm_reader_;
   EtLinkedReader linked_;
   ProcessGroupTables groups_;
-  ChakraProtoMsg::Node cold_;
   bool has_schema_ = false, has_nodes_ = false;
 };
 
@@ -256,22 +244,13 @@ absl::Status EtFileReader::ReadNodes() {
 }
 
 absl::Status EtFileReader::ReadWindow(const JsonWindow& window) {
-  namespace ondemand = simdjson::ondemand;
-  ondemand::document document;
-  ondemand::array nodes;
-  if (parser_.iterate(simdjson::padded_string_view(window.text, window.size, window.capacity))
-              .get(document) != simdjson::SUCCESS ||
-      document.get_array().get(nodes) != simdjson::SUCCESS) {
-    return absl::InternalError("a checked window of JSON does not parse");
-  }
-  size_t i = 0;
-  for (auto element : nodes) {
+  for (size_t i = 0; i < window.byte_offsets.size(); ++i) {
     const int64_t byte_offset = window.byte_offsets[i];
-    const int64_t record = window.first_record + static_cast<int64_t>(i++);
-    ondemand::object object;
+    const int64_t record = window.first_record + static_cast<int64_t>(i);
+    const JsonRef object = JsonRef::Element(window, i);
     node_ = EtNode();
-    absl::Status added = element.get_object().get(object) == simdjson::SUCCESS
-                             ? ParseEtNode(object, window, &node_)
+    absl::Status added = object.is_object()
+                             ? ParseEtNode(object, &node_)
                              : absl::InvalidArgumentError("a node is not an object");
     if (added.ok()) added = AddNode(node_, window, byte_offset);
     if (added.ok()) continue;
@@ -357,30 +336,29 @@ void EtFileReader::AddLinkedGroup(const EtNode& node, EtOp* op) {
 }
 
 void EtFileReader::AddCold(const EtNode& node, const JsonWindow& window, EtOp* op) {
-  cold_.Clear();
+  // Non-finite numbers stand patched in the window's text.
+  std::string patched[6];
+  size_t next = 0;
+  const auto recorded = [&](absl::string_view text) -> absl::string_view {
+    return window.patches.empty() ? text : patched[next++] = window.AsRecorded(text);
+  };
   const EtArguments& arguments = node.arguments;
-  ChakraProtoMsg::IOInfo* inputs = cold_.mutable_inputs();
-  inputs->set_values(window.AsRecorded(arguments.inputs));
-  inputs->set_shapes(window.AsRecorded(arguments.input_shapes));
-  inputs->set_types(window.AsRecorded(arguments.input_types));
-  ChakraProtoMsg::IOInfo* outputs = cold_.mutable_outputs();
-  outputs->set_values(window.AsRecorded(arguments.outputs));
-  outputs->set_shapes(window.AsRecorded(node.output_shapes));
-  outputs->set_types(window.AsRecorded(node.output_types));
-  SetInt(attr::kRfId, node.rf_id, &cold_);
-  SetInt(attr::kFwParent, node.fw_parent, &cold_);
-  ChakraProtoMsg::AttributeProto* seq_id = cold_.add_attr();
-  seq_id->set_name(attr::kSeqId);
-  seq_id->set_int64_val(node.seq_id);
-  SetInt(attr::kScope, node.scope, &cold_);
-  SetInt(attr::kTid, node.tid, &cold_);
-  SetInt(attr::kFwTid, node.fw_tid, &cold_);
-  SetText(attr::kOpSchema, node.op_schema, &cold_);
-  if (!node.input_strides.empty()) SetText(attr::kInputStrides, node.input_strides, &cold_);
-  if (!node.output_strides.empty()) SetText(attr::kOutputStrides, node.output_strides, &cold_);
-  for (const EtNode::Extra& extra : node.extras) SetExtra(extra, window, &cold_);
   op->cold_begin = et_.cold.size();
-  cold_.AppendToString(&et_.cold);
+  ColdWriter cold(&et_.cold);
+  cold.Inputs(recorded(arguments.inputs), recorded(arguments.input_shapes),
+              recorded(arguments.input_types));
+  cold.Outputs(recorded(arguments.outputs), recorded(node.output_shapes),
+               recorded(node.output_types));
+  WriteInt(attr::kRfId, node.rf_id, &cold);
+  WriteInt(attr::kFwParent, node.fw_parent, &cold);
+  cold.Int(attr::kSeqId, node.seq_id);
+  WriteInt(attr::kScope, node.scope, &cold);
+  WriteInt(attr::kTid, node.tid, &cold);
+  WriteInt(attr::kFwTid, node.fw_tid, &cold);
+  cold.Text(attr::kOpSchema, node.op_schema);
+  if (!node.input_strides.empty()) cold.Text(attr::kInputStrides, node.input_strides);
+  if (!node.output_strides.empty()) cold.Text(attr::kOutputStrides, node.output_strides);
+  for (const EtNode::Extra& extra : node.extras) WriteExtra(extra, window, &cold);
   op->cold_end = et_.cold.size();
 }
 
