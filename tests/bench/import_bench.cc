@@ -33,7 +33,7 @@
 #include "tests/bench/repeat_trace.h"
 #include "trace/check/cycles.h"
 #include "trace/link/assemble.h"
-#include "trace/link/import.h"
+#include "trace/import/import.h"
 #include "trace/link/link.h"
 #include "trace/readers/byte_source.h"
 #include "trace/readers/kineto/kineto.h"

@@ -14,7 +14,7 @@
 #include "chakra/et_def.pb.h"
 #include "common/status_matchers.h"
 #include "tests/round_trip/random_trace.h"
-#include "trace/link/import.h"
+#include "trace/import/import.h"
 #include "trace/readers/byte_source.h"
 #include "trace/readers/chakra_et/chakra_et.h"
 #include "trace/readers/chakra_json/chakra_json.h"
