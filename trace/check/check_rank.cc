@@ -91,7 +91,7 @@ void CheckWork(const RankTrace& rank, FindingList* findings) {
     const NodeType type = rank.type[node];
     if (rank.name[node] == 0 || rank.NameOf(node).empty()) ++unnamed;
     if (type == NodeType::kInvalid) {
-      findings->Add("unknown_node_type", rank, node,
+      findings->Add("untyped_node", rank, node,
                     [&] { return absl::StrCat(NodeText(rank, node), " has no known type"); });
     }
     const WorkSize* size = rank.WorkSizeOf(node);

@@ -177,8 +177,9 @@ TEST(CheckRankTest, EachEdgeKindBoundsWhatItMeans) {
       {EdgeKind::kSync, false, 10000, 60000, true},
       {EdgeKind::kData, true, 60000, 1000, false},
       {EdgeKind::kData, false, 60000, 1000, true},
-      {EdgeKind::kData, false, 78000, 5000, false},  // Within the tolerance.
-      {EdgeKind::kStreamOrder, false, 60000, 1000, true},
+      {EdgeKind::kData, false, 78000, 5000, false},         // Within the tolerance.
+      {EdgeKind::kStreamOrder, false, 60000, 1000, false},  // stream_overlap, were it one.
+      {EdgeKind::kStreamOrder, false, 40000, 1000, true},
       {EdgeKind::kForwardBackward, true, 60000, 1000, true},
       {EdgeKind::kForwardBackward, true, 80000, 1000, false},
   };
@@ -198,6 +199,21 @@ TEST(CheckRankTest, EachEdgeKindBoundsWhatItMeans) {
       EXPECT_THAT(report.findings, IsEmpty()) << EdgeKindName(c.kind) << ReportText(report);
     }
   }
+}
+
+TEST(CheckRankTest, CommunicationOnAThreadRunsBesideItsCallsAndMayBeNotedLate) {
+  TestStep step = Collective(CollectiveType::kAllReduce, 8, 0);
+  RankTraceBuilder builder;
+  builder.AddNode(HostCall(1, 0, 10000));
+  NodeSpec comm = HostCall(2, 5000, 50000);  // Done at 25000, noted at 55000.
+  comm.type = NodeType::kCommColl;
+  comm.comm = &step.comm;
+  comm.work_ns = 20000;
+  builder.AddNode(comm);
+  builder.AddNode(HostCall(3, 12000, 14000));
+  builder.AddEdge(1, 0, EdgeKind::kLaunch);
+  builder.AddEdge(2, 1, EdgeKind::kSync);
+  EXPECT_THAT(Check(&builder).findings, IsEmpty());
 }
 
 TEST(CheckRankTest, ADeviceOperationOfARecordingWantsItsLaunch) {
@@ -236,7 +252,7 @@ TEST(CheckRankTest, UntypedUnnamedAndEmptyAreFound) {
   NodeSpec spec = HostCall(1, 0, 1);
   spec.type = NodeType::kInvalid;
   builder.AddNode(spec);
-  ExpectOnly(Check(&builder), "unknown_node_type", 1);
+  ExpectOnly(Check(&builder), "untyped_node", 1);
   RankTraceBuilder unnamed;
   for (uint64_t id = 0; id < 3; ++id) {
     spec = HostCall(id, static_cast<int64_t>(id), 1);

@@ -3,7 +3,6 @@
 #include <vector>
 
 #include "absl/strings/str_cat.h"
-#include "absl/types/span.h"
 #include "common/saturating.h"
 #include "trace/check/check_rank.h"
 
@@ -44,34 +43,35 @@ class OverlapCheck {
   OverlapCheck(const RankTrace& rank, FindingList* findings) : rank_(rank), findings_(findings) {}
 
   void Run() {
-    std::vector<uint32_t> nodes;
+    std::vector<std::vector<uint32_t>> by_queue(rank_.queues.size());
     for (uint32_t node = 0; node < rank_.size(); ++node) {
-      if (IsWork(rank_, node) && HasInterval(rank_, node)) nodes.push_back(node);
+      // Communication on a thread is asynchronous: it goes on when the call returns.
+      const bool beside = IsComm(rank_.type[node]) && !IsDeviceOp(rank_, node);
+      if (IsWork(rank_, node) && HasInterval(rank_, node) && !beside) {
+        by_queue[rank_.queue[node]].push_back(node);
+      }
     }
     const auto before = [&](uint32_t a, uint32_t b) {
-      if (rank_.queue[a] != rank_.queue[b]) return rank_.queue[a] < rank_.queue[b];
       if (rank_.start_ns[a] != rank_.start_ns[b]) return rank_.start_ns[a] < rank_.start_ns[b];
       if (rank_.dur_ns[a] != rank_.dur_ns[b]) return rank_.dur_ns[a] > rank_.dur_ns[b];
       return a < b;
     };
-    if (!std::is_sorted(nodes.begin(), nodes.end(), before)) {
-      std::sort(nodes.begin(), nodes.end(), before);
-    }
-    for (size_t begin = 0; begin < nodes.size();) {
-      size_t end = begin;
-      while (end < nodes.size() && rank_.queue[nodes[end]] == rank_.queue[nodes[begin]]) ++end;
-      const bool device =
-          rank_.queues[rank_.queue[nodes[begin]]].kind == Queue::Kind::kDeviceStream;
-      const absl::Span<const uint32_t> of_queue(nodes.data() + begin, end - begin);
-      device ? CheckStream(of_queue) : CheckThread(of_queue);
-      begin = end;
+    for (size_t queue = 0; queue < by_queue.size(); ++queue) {
+      std::vector<uint32_t>& nodes = by_queue[queue];
+      if (!std::is_sorted(nodes.begin(), nodes.end(), before)) {
+        std::sort(nodes.begin(), nodes.end(), before);
+      }
+      const bool device = rank_.queues[queue].kind == Queue::Kind::kDeviceStream;
+      device ? CheckStream(nodes) : CheckThread(nodes);
     }
   }
 
  private:
-  void CheckStream(absl::Span<const uint32_t> nodes) {
-    uint32_t last = nodes[0];  // Of those that started: the one that ends last.
-    for (const uint32_t node : nodes.subspan(1)) {
+  void CheckStream(const std::vector<uint32_t>& nodes) {
+    uint32_t last = kNone;  // Of those that started: the one that ends last.
+    for (const uint32_t node : nodes) {
+      if (last == kNone) last = node;
+      if (last == node) continue;
       const int64_t overlap_ns =
           std::min(EndNs(rank_, last), EndNs(rank_, node)) - rank_.start_ns[node];
       if (overlap_ns > kTimeToleranceNs) Report("stream_overlap", node, last, overlap_ns);
@@ -79,7 +79,7 @@ class OverlapCheck {
     }
   }
 
-  void CheckThread(absl::Span<const uint32_t> nodes) {
+  void CheckThread(const std::vector<uint32_t>& nodes) {
     std::vector<uint32_t> open;
     for (const uint32_t node : nodes) {
       while (!open.empty() && EndNs(rank_, open.back()) <= rank_.start_ns[node]) open.pop_back();
@@ -109,6 +109,14 @@ class OverlapCheck {
   FindingList* findings_;
 };
 
+// When the node's work was done: recorders note the end of communication late, when the thread
+// that ran it wakes up; work_ns is without that.
+int64_t DoneNs(const RankTrace& rank, uint32_t node) {
+  const bool late = IsComm(rank.type[node]) && rank.work_ns[node] >= 0;
+  return SaturatingAdd(rank.start_ns[node],
+                       late ? std::min(rank.work_ns[node], rank.dur_ns[node]) : rank.dur_ns[node]);
+}
+
 // The earliest time that a dependency of this kind leaves to a node's start or end.
 struct Bound {
   bool on_end = false;    // Bounds the node's end, else its start.
@@ -120,12 +128,12 @@ Bound BoundOf(const RankTrace& rank, uint32_t dependency, EdgeKind kind) {
     case EdgeKind::kControl:      // A call runs inside its caller.
     case EdgeKind::kThreadOrder:  // The operation before may hold this one.
     case EdgeKind::kLaunch:       // The launching call may still run.
+    case EdgeKind::kStreamOrder:  // Overlaps on a stream are a rule of their own.
       return {false, false};
     case EdgeKind::kSync:  // The operation that waited was running all the while.
       return {true, true};
     case EdgeKind::kData:  // Converters write callers of host operations as data, too.
       return {false, !rank.is_host(dependency)};
-    case EdgeKind::kStreamOrder:
     case EdgeKind::kForwardBackward:
       return {false, true};
   }
@@ -140,7 +148,8 @@ void CheckAgainstDependencies(const RankTrace& rank, FindingList* findings) {
       if (!HasInterval(rank, dependency)) continue;
       const Bound bound = BoundOf(rank, dependency, rank.dep_kind[j]);
       const int64_t at_ns = bound.on_end ? EndNs(rank, node) : rank.start_ns[node];
-      const int64_t bound_ns = bound.from_end ? EndNs(rank, dependency) : rank.start_ns[dependency];
+      const int64_t bound_ns =
+          bound.from_end ? DoneNs(rank, dependency) : rank.start_ns[dependency];
       if (bound_ns - at_ns <= kTimeToleranceNs) continue;
       findings->Add("starts_before_dependency", rank, node, [&] {
         return absl::StrCat(NodeText(rank, node), bound.on_end ? " ends " : " starts ",

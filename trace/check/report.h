@@ -43,7 +43,8 @@ struct CheckReport {
   int64_t warnings_count = 0;
   int64_t infos_count = 0;
   QualityParts parts;
-  double quality = 1;  // The mean of `parts`, halved when there are errors.
+  // In [0, 1]: the mean of `parts`, halved when there are errors, and once more for no_work.
+  double quality = 1;
 };
 
 // A page of each rule is enough to see what is wrong; counts tell how often.
