@@ -38,6 +38,17 @@ inline constexpr int64_t kMaxGroupRanksInAll = int64_t{16} << 20;
 inline constexpr int64_t kMaxChakraMessageBytes = 64 << 20;
 // Bytes of a manifest.
 inline constexpr int64_t kMaxManifestBytes = 16 << 20;
+// Members of an archive, folders and links included: two files for each of 64 Ki ranks.
+inline constexpr int64_t kMaxArchiveMembers = 128 << 10;
+// Bytes that an archive's members have together when unpacked: more than the
+// largest set of traces seen (200 GB), less than the disks it would fill.
+inline constexpr int64_t kMaxArchiveBytes = int64_t{512} << 30;
+// Unpacked bytes a byte of archive. Traces reach 50; deflate, which zip bombs are
+// made of, 1,032. Archives that unpack to less than kFreeArchiveBytes are let pass.
+inline constexpr int64_t kMaxArchiveRatio = 500;
+inline constexpr int64_t kFreeArchiveBytes = 64 << 20;
+// Bytes of a member's name: PATH_MAX.
+inline constexpr size_t kMaxArchiveNameBytes = 4096;
 // Nanoseconds that a recording may span, 90 days: times are kept in picoseconds
 // later, and an int64_t of those ends after 106 days.
 inline constexpr int64_t kMaxRecordingNs = int64_t{90} * 24 * 3600 * 1'000'000'000;
