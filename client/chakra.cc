@@ -12,8 +12,11 @@ constexpr char kHelp[] = R"(A first round:
   chakra traces ls                                       find its name, t-...
   chakra simulate t-... --network ring.yml --system sys.json --watch
   chakra timeline j-... -o timeline.json                 open it at ui.perfetto.dev
+Without a daemon:
+  chakra check run7/                                     what is wrong with these files
+  chakra convert run7/ -o chakra/                        PyTorch's files to Chakra .et
 
-Exit codes: 0 done, 1 the request failed, 2 wrong usage, 3 no server answers,
+Exit codes: 0 done, 1 the request failed or a check found errors, 2 wrong usage, 3 no server answers,
 4 the job failed or was cancelled.
 )";
 
@@ -50,6 +53,7 @@ int RunChakra(const std::vector<std::string>& args, const Io& io) {
   AddGlobalOptions(&app, &session);
   AddIngestCommand(&app, &session, &exit_code);
   AddCheckCommand(&app, &session, &exit_code);
+  AddConvertCommand(&app, &session, &exit_code);
   AddTracesCommands(&app, &session, &exit_code);
   AddSimulateCommand(&app, &session, &exit_code);
   AddJobsCommands(&app, &session, &exit_code);

@@ -29,7 +29,8 @@ Exit codes: 0 no errors (warnings and remarks there may be), 1 errors were found
 absl::StatusOr<v1::CheckReport> CheckFiles(const InputArgs& args, Session* session) {
   ASSIGN_OR_RETURN(UploadPlan plan, PlanInput(args, session));
   plan.settings.lenient = true;  // A report tells all faults, not the first.
-  ASSIGN_OR_RETURN(const ImportResult result, ImportHere(plan, /*report_only=*/true));
+  ASSIGN_OR_RETURN(const ImportResult result,
+                   ImportHere(plan, args.kernel_names, /*report_only=*/true));
   return Describe(result, plan).check();
 }
 

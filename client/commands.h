@@ -20,6 +20,7 @@ namespace chakrad::client {
 class Session;
 
 void AddCheckCommand(CLI::App* app, Session* session, int* exit_code);
+void AddConvertCommand(CLI::App* app, Session* session, int* exit_code);
 void AddIngestCommand(CLI::App* app, Session* session, int* exit_code);
 void AddTracesCommands(CLI::App* app, Session* session, int* exit_code);
 void AddSimulateCommand(CLI::App* app, Session* session, int* exit_code);

@@ -70,8 +70,9 @@ Json LaunchesJson(const Trace& trace) {
   return ranks;
 }
 
-absl::Status RunDry(const UploadPlan& plan, Session* session) {
-  ASSIGN_OR_RETURN(const ImportResult result, ImportHere(plan, /*report_only=*/false));
+absl::Status RunDry(const UploadPlan& plan, const std::string& kernel_names, Session* session) {
+  ASSIGN_OR_RETURN(const ImportResult result,
+                   ImportHere(plan, kernel_names, /*report_only=*/false));
   const v1::Trace trace = Describe(result, plan);
   if (session->json()) {
     session->PrintJson({{"dry_run", true},
@@ -86,7 +87,10 @@ absl::Status RunDry(const UploadPlan& plan, Session* session) {
 
 absl::Status RunIngest(const IngestArgs& args, Session* session) {
   ASSIGN_OR_RETURN(const UploadPlan plan, MakePlan(args, session));
-  if (args.dry_run) return RunDry(plan, session);
+  if (args.dry_run) return RunDry(plan, args.input.kernel_names, session);
+  if (!args.input.kernel_names.empty()) {
+    return UsageError("--kernel-names: the daemon converts; give it its own --kernel_names FILE");
+  }
   ProgressLine line(&session->err(), session->io().err_is_terminal);
   UploadOptions options;
   options.sleep = session->io().sleep;

@@ -53,6 +53,11 @@ void AddInputOptions(CLI::App* command, const char* paths_help, InputArgs* args)
       ->add_option("--manifest", args->manifest,
                    "JSON with ranks, world size and process groups, for files that lack them")
       ->type_name("FILE");
+  command
+      ->add_option("--kernel-names", args->kernel_names,
+                   "JSON with names of communication kernels that the built-in table lacks; for "
+                   "conversions on this machine (a daemon has its own --kernel_names)")
+      ->type_name("FILE");
   command->add_flag("--repair", args->settings.repair,
                     "Put right the broken JSON that PyTorch's recorders write (commas, half "
                     "records) and count the repairs");

@@ -22,7 +22,8 @@ struct InputArgs {
   std::vector<std::string> paths;
   std::vector<std::string> ranks;  // FILE=N
   std::string manifest;
-  ImportSettings settings;  // Without rank_by_file, which `ranks` becomes.
+  ImportSettings settings;   // Without rank_by_file, which `ranks` becomes.
+  std::string kernel_names;  // A file; for conversions on this machine.
 };
 
 // `paths_help` describes PATH.

@@ -1,19 +1,28 @@
 #include "client/local_import.h"
 
+#include <memory>
+#include <utility>
 #include <vector>
 
+#include "common/status.h"
 #include "trace/api/trace_to_proto.h"
+#include "trace/import/read_kernel_names.h"
 #include "trace/model/trace_summary.h"
 
 namespace chakrad::client {
 
-absl::StatusOr<ImportResult> ImportHere(const UploadPlan& plan, bool report_only) {
+absl::StatusOr<ImportResult> ImportHere(const UploadPlan& plan, const std::string& kernel_names,
+                                        bool report_only) {
   std::vector<ImportFile> files;
   files.reserve(plan.files.size());
   for (const UploadFile& file : plan.files) files.push_back({file.file, file.path});
   ImportOptions options;
   options.settings = plan.settings;
   options.report_only = report_only;
+  if (!kernel_names.empty()) {
+    ASSIGN_OR_RETURN(KernelNames names, ReadKernelNames(kernel_names));
+    options.kernel_names = std::make_shared<const KernelNames>(std::move(names));
+  }
   return ImportTrace(files, options);
 }
 

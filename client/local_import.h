@@ -3,6 +3,8 @@
 #ifndef CHAKRAD_CLIENT_LOCAL_IMPORT_H_
 #define CHAKRAD_CLIENT_LOCAL_IMPORT_H_
 
+#include <string>
+
 #include "absl/status/statusor.h"
 #include "chakrad/v1/trace.pb.h"
 #include "client/upload.h"
@@ -12,7 +14,9 @@ namespace chakrad::client {
 
 // Reads, links and checks the plan's files. `report_only`: see ImportOptions.
 // Memory: the trace.
-absl::StatusOr<ImportResult> ImportHere(const UploadPlan& plan, bool report_only);
+// `kernel_names`: a file (trace/link/kernel_names.h); empty: none.
+absl::StatusOr<ImportResult> ImportHere(const UploadPlan& plan, const std::string& kernel_names,
+                                        bool report_only);
 
 // As the daemon would show it; without name, time and stored bytes, which only
 // a stored trace has.

@@ -62,6 +62,9 @@ absl::StatusOr<ParsedCommandLine> ParseCommandLine(int argc, const char* const* 
   app.add_option("--workers", options.workers, "Simulations that run at once")
       ->check(CLI::Range(1, 256))
       ->capture_default_str();
+  app.add_option("--kernel_names", options.kernel_names_file,
+                 "JSON file with names of communication kernels that the built-in table lacks")
+      ->type_name("FILE");
   const std::map<std::string, LogLevel> levels{{"debug", LogLevel::kDebug},
                                                {"info", LogLevel::kInfo},
                                                {"warning", LogLevel::kWarning},

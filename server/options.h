@@ -15,6 +15,7 @@ struct ServerOptions {
   std::string listen = "127.0.0.1:50051";      // gRPC; port 0 picks a free one.
   std::string http_listen = "127.0.0.1:9151";  // /metrics, /healthz; port 0 likewise.
   int workers = 1;                             // Simulations at once.
+  std::string kernel_names_file;  // Communication kernels that the table lacks; empty: none.
   LogLevel log_level = LogLevel::kInfo;
   ServerLimits limits;
 };

@@ -8,6 +8,8 @@
 
 #include <atomic>
 #include <chrono>
+#include <filesystem>
+#include <system_error>
 #include <utility>
 
 #include "absl/strings/str_cat.h"
@@ -22,17 +24,18 @@
 #include "server/rpc/job_service.h"
 #include "server/rpc/trace_service.h"
 #include "storage/open.h"
+#include "trace/import/read_kernel_names.h"
 
 namespace chakrad {
 namespace {
 
 class RealServer : public ChakradServer {
  public:
-  RealServer(Stores stores, const ServerOptions& options)
+  RealServer(Stores stores, const ServerOptions& options, ImportResources resources)
       : options_(options),
         stores_(std::move(stores)),
         uploads_(stores_.uploads.get(), stores_.traces.get(), RealClock(), &metrics_,
-                 options.limits),
+                 options.limits, std::move(resources)),
         jobs_(stores_.jobs.get(), stores_.traces.get(), RealClock(), &metrics_, options.workers,
               options.limits) {}
 
@@ -136,6 +139,29 @@ class RealServer : public ChakradServer {
   std::unique_ptr<HttpServer> http_;  // Stops first: its pages use the others.
 };
 
+// What a crashed daemon left half unpacked goes.
+absl::StatusOr<std::string> EmptyScratchFolder(const std::string& data_dir) {
+  const std::filesystem::path folder = std::filesystem::path(data_dir) / "scratch";
+  std::error_code error;
+  std::filesystem::remove_all(folder, error);
+  if (!error) std::filesystem::create_directory(folder, error);
+  if (error) return absl::InternalError(absl::StrCat(folder.string(), ": ", error.message()));
+  return folder.string();
+}
+
+absl::StatusOr<ImportResources> MakeResources(const ServerOptions& options) {
+  ImportResources resources;
+  if (!options.data_dir.empty()) {
+    ASSIGN_OR_RETURN(resources.scratch_folder, EmptyScratchFolder(options.data_dir));
+  }
+  if (!options.kernel_names_file.empty()) {
+    absl::StatusOr<KernelNames> names = ReadKernelNames(options.kernel_names_file);
+    if (!names.ok()) return Annotate(names.status(), "--kernel_names");
+    resources.kernel_names = std::make_shared<const KernelNames>(*std::move(names));
+  }
+  return resources;
+}
+
 }  // namespace
 
 absl::StatusOr<std::unique_ptr<ChakradServer>> StartServer(const ServerOptions& options) {
@@ -147,7 +173,8 @@ absl::StatusOr<std::unique_ptr<ChakradServer>> StartServer(const ServerOptions& 
 
 absl::StatusOr<std::unique_ptr<ChakradServer>> StartServerOn(Stores stores,
                                                              const ServerOptions& options) {
-  auto server = std::make_unique<RealServer>(std::move(stores), options);
+  ASSIGN_OR_RETURN(ImportResources resources, MakeResources(options));
+  auto server = std::make_unique<RealServer>(std::move(stores), options, std::move(resources));
   RETURN_IF_ERROR(server->Start());
   return server;
 }

@@ -89,8 +89,14 @@ absl::StatusOr<std::vector<CommittedFile>> UploadWriter::Commit() {
 }
 
 UploadManager::UploadManager(UploadStore* uploads, TraceStore* traces, Clock* clock,
-                             Metrics* metrics, const ServerLimits& limits)
-    : uploads_(uploads), traces_(traces), clock_(clock), metrics_(metrics), limits_(limits) {}
+                             Metrics* metrics, const ServerLimits& limits,
+                             ImportResources resources)
+    : uploads_(uploads),
+      traces_(traces),
+      clock_(clock),
+      metrics_(metrics),
+      limits_(limits),
+      resources_(std::move(resources)) {}
 
 absl::Status UploadManager::CheckNotDraining() {
   if (draining_) return absl::UnavailableError("the daemon is shutting down; try again soon");
@@ -217,6 +223,8 @@ absl::StatusOr<TraceInfo> UploadManager::SealExclusively(absl::string_view id) {
   const auto started = std::chrono::steady_clock::now();
   ImportOptions options;
   options.settings = upload.settings;
+  options.scratch_folder = resources_.scratch_folder;
+  options.kernel_names = resources_.kernel_names;
   std::vector<ImportFile> files;
   for (const auto& [file, bytes] : upload.committed_bytes) {
     ASSIGN_OR_RETURN(std::string path, uploads_->PathOf(id, file));

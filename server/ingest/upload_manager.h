@@ -22,6 +22,8 @@
 
 namespace chakrad {
 
+class KernelNames;  // trace/link/kernel_names.h
+
 struct UploadRequest {
   std::string request_id;
   std::map<std::string, std::string> labels;
@@ -31,6 +33,12 @@ struct UploadRequest {
 struct CommittedFile {
   std::string file;
   int64_t committed_bytes = 0;
+};
+
+// What conversions use beside the files.
+struct ImportResources {
+  std::string scratch_folder;                       // See ImportOptions.
+  std::shared_ptr<const KernelNames> kernel_names;  // The operator's; null: none.
 };
 
 class UploadManager;
@@ -64,7 +72,7 @@ class UploadWriter {
 class UploadManager {
  public:
   UploadManager(UploadStore* uploads, TraceStore* traces, Clock* clock, Metrics* metrics,
-                const ServerLimits& limits);
+                const ServerLimits& limits, ImportResources resources = {});
 
   absl::StatusOr<UploadRecord> Create(const UploadRequest& request);
   absl::StatusOr<UploadRecord> Query(absl::string_view id);
@@ -94,6 +102,7 @@ class UploadManager {
   Clock* const clock_;
   Metrics* const metrics_;
   const ServerLimits limits_;
+  const ImportResources resources_;
 
   Mutex mutex_;
   CondVar changed_;

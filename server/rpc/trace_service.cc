@@ -12,7 +12,7 @@
 #include "server/rpc/page_size.h"
 #include "server/rpc/serve.h"
 #include "server/rpc/trace_filter.h"
-#include "trace/writers/chakra_et_writer.h"
+#include "trace/writers/export.h"
 
 namespace chakrad {
 namespace {
@@ -53,6 +53,37 @@ absl::Status DeleteTrace(TraceStore* traces, JobManager* jobs,
   return traces->Delete(id);
 }
 
+absl::StatusOr<ExportFormat> ToFormat(v1::ExportTraceRequest::Format format) {
+  switch (format) {
+    case v1::ExportTraceRequest::FORMAT_UNSPECIFIED:
+    case v1::ExportTraceRequest::CHAKRA_ET:
+      return ExportFormat::kChakraEt;
+    case v1::ExportTraceRequest::CHAKRA_JSON:
+      return ExportFormat::kChakraJson;
+    case v1::ExportTraceRequest::DOT:
+      return ExportFormat::kDot;
+    case v1::ExportTraceRequest::GRAPHML:
+      return ExportFormat::kGraphMl;
+    default:
+      return absl::InvalidArgumentError(absl::StrCat("format: ", format, " is unknown"));
+  }
+}
+
+absl::StatusOr<GraphOptions> ToGraphOptions(const v1::GraphSettings& settings) {
+  GraphOptions options;
+  options.full = settings.full();
+  if (settings.has_around_node_id()) options.around_id = settings.around_node_id();
+  if (settings.depth() < 0 || settings.max_nodes() < 0) {
+    return absl::InvalidArgumentError(absl::StrCat(
+        "graph: depth ", settings.depth(), " or max_nodes ", settings.max_nodes(), " is below 0"));
+  }
+  if (settings.depth() > 0) options.depth = settings.depth();
+  if (settings.has_from_ns()) options.from_ns = settings.from_ns();
+  if (settings.has_to_ns()) options.to_ns = settings.to_ns();
+  if (settings.max_nodes() > 0) options.max_nodes = settings.max_nodes();
+  return options;
+}
+
 // Sends one file in pieces of at most kPieceBytes.
 class FileSender {
  public:
@@ -83,23 +114,21 @@ class FileSender {
 absl::Status ExportTrace(TraceStore* traces, const v1::ExportTraceRequest& request,
                          ExportStream* stream) {
   ASSIGN_OR_RETURN(const std::string id, IdFromName(request.name(), "traces", "name"));
-  if (request.format() != v1::ExportTraceRequest::FORMAT_UNSPECIFIED &&
-      request.format() != v1::ExportTraceRequest::CHAKRA_ET) {
-    return absl::InvalidArgumentError(absl::StrCat("format: ", request.format(), " is unknown"));
-  }
+  ASSIGN_OR_RETURN(const ExportFormat format, ToFormat(request.format()));
+  ASSIGN_OR_RETURN(const GraphOptions graph, ToGraphOptions(request.graph()));
   ASSIGN_OR_RETURN(const TraceInfo info, traces->GetInfo(id));
   std::vector<int32_t> ranks(request.ranks().begin(), request.ranks().end());
   if (ranks.empty()) {
     for (const RankSummary& rank : info.ranks) ranks.push_back(rank.rank);
   }
+  TraceLoadOptions options;
+  options.cold = NeedsCold(format);
   for (const int32_t rank : ranks) {  // One at a time: memory follows the largest rank.
-    TraceLoadOptions options;
-    options.cold = true;
     options.ranks = {rank};
     ASSIGN_OR_RETURN(const Trace trace, traces->Load(id, options));
-    FileSender sender(absl::StrCat("rank", rank, ".et"), stream);
-    RETURN_IF_ERROR(WriteChakraEt(
-        trace, rank, [&sender](absl::string_view bytes) { return sender.Add(bytes); }));
+    FileSender sender(ExportFileName(format, rank), stream);
+    RETURN_IF_ERROR(WriteRank(trace, rank, format, graph,
+                              [&sender](absl::string_view bytes) { return sender.Add(bytes); }));
     RETURN_IF_ERROR(sender.Send());
   }
   return absl::OkStatus();

@@ -7,7 +7,9 @@
 
 #include "absl/strings/str_cat.h"
 #include "common/status.h"
+#include "trace/check/check_trace.h"
 #include "trace/check/cycles.h"
+#include "trace/import/expand.h"
 #include "trace/import/read_file.h"
 #include "trace/link/assemble.h"
 #include "trace/link/link.h"
@@ -43,8 +45,9 @@ enum class Part : uint8_t { kEt, kKineto, kWhole };
 
 class Importer {
  public:
-  Importer(const std::vector<ImportFile>& files, const ImportOptions& options)
-      : files_(files), options_(options) {
+  Importer(const std::vector<ImportFile>& files, const ImportOptions& options,
+           std::vector<std::string> notices)
+      : files_(files), options_(options), notices_(std::move(notices)) {
     ledgers_.resize(files.size());
     for (size_t i = 0; i < files.size(); ++i) ledgers_[i].file = files[i].name;
   }
@@ -64,6 +67,7 @@ class Importer {
     }
     result.ledgers = std::move(ledgers_);
     result.notices = std::move(notices_);
+    result.report = CheckTrace(result.trace, result.ledgers);
     return result;
   }
 
@@ -320,11 +324,10 @@ class Importer {
       if (files.et.has_value() && files.kineto.has_value()) {
         absl::StrAppend(&names, " with ", files_[files.kineto->file].name);
       }
-      linked = LinkRank(files.et.has_value() ? files.et->et.get() : nullptr, ledger_of(files.et),
-                        files.kineto.has_value() ? files.kineto->kineto.get() : nullptr,
-                        ledger_of(files.kineto), rank,
-                        manifest_file_.has_value() ? &manifest_ : nullptr,
-                        options_.kernel_names.get());
+      linked = LinkRank(
+          files.et.has_value() ? files.et->et.get() : nullptr, ledger_of(files.et),
+          files.kineto.has_value() ? files.kineto->kineto.get() : nullptr, ledger_of(files.kineto),
+          rank, manifest_file_.has_value() ? &manifest_ : nullptr, options_.kernel_names.get());
     }
     absl::Status status = linked.status();
     if (status.ok() && !options_.report_only) status = CheckAcyclic(*linked);
@@ -386,7 +389,11 @@ class Importer {
 
 absl::StatusOr<ImportResult> ImportTrace(const std::vector<ImportFile>& files,
                                          const ImportOptions& options) {
-  return Importer(files, options).Run();
+  ScratchFolder scratch;
+  std::vector<std::string> notices;
+  ASSIGN_OR_RETURN(const std::vector<ImportFile> expanded,
+                   ExpandArchives(files, options.scratch_folder, &scratch, &notices));
+  return Importer(expanded, options, std::move(notices)).Run();
 }
 
 }  // namespace chakrad

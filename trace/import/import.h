@@ -9,6 +9,7 @@
 
 #include "absl/status/statusor.h"
 #include "trace/check/report.h"
+#include "trace/import/import_file.h"
 #include "trace/import/import_settings.h"
 #include "trace/model/ledger.h"
 #include "trace/model/trace.h"
@@ -16,11 +17,6 @@
 namespace chakrad {
 
 class KernelNames;  // trace/link/kernel_names.h
-
-struct ImportFile {
-  std::string name;  // As the user knows it; for messages, ledgers, ranks in names.
-  std::string path;  // Where its bytes lie.
-};
 
 struct ImportOptions {
   ImportSettings settings;
@@ -30,16 +26,20 @@ struct ImportOptions {
   bool report_only = false;
   // What a user adds to the table of communication kernels; null: nothing.
   std::shared_ptr<const KernelNames> kernel_names;
+  // Where archives are unpacked, and removed again; must be there. Empty: where
+  // the system keeps temporary files.
+  std::string scratch_folder;
 };
 
 struct ImportResult {
   Trace trace;
-  std::vector<Ledger> ledgers;       // One a file, in the given order.
+  // One a file, in the given order; of an archive one for each file inside.
+  std::vector<Ledger> ledgers;
   std::vector<std::string> notices;  // Assumptions and inferences about the whole trace.
   CheckReport report;                // What the conformance suite says of it.
 };
 
-// Detects each file's kind, reads it, decides its rank (from its content, else
+// Unpacks archives, detects each file's kind, reads it, decides its rank (from its content, else
 // the manifest, else its name, else rank_by_file; a rank_by_file that disagrees
 // with the content is an error), pairs execution traces with Kineto files,
 // links each rank, makes process groups global, checks that no rank has a

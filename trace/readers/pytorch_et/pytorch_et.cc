@@ -249,9 +249,8 @@ absl::Status EtFileReader::ReadWindow(const JsonWindow& window) {
     const int64_t record = window.first_record + static_cast<int64_t>(i);
     const JsonRef object = JsonRef::Element(window, i);
     node_ = EtNode();
-    absl::Status added = object.is_object()
-                             ? ParseEtNode(object, &node_)
-                             : absl::InvalidArgumentError("a node is not an object");
+    absl::Status added = object.is_object() ? ParseEtNode(object, &node_)
+                                            : absl::InvalidArgumentError("a node is not an object");
     if (added.ok()) added = AddNode(node_, window, byte_offset);
     if (added.ok()) continue;
     if (!options_.lenient) {

@@ -1,0 +1,71 @@
+#include "trace/import/expand.h"
+
+#include <cstdlib>
+#include <filesystem>
+#include <system_error>
+#include <utility>
+
+#include "absl/strings/str_cat.h"
+#include "common/status.h"
+#include "trace/readers/archive/archive.h"
+
+namespace chakrad {
+namespace {
+
+namespace fs = std::filesystem;
+
+absl::Status MakeFolder(const std::string& path) {
+  std::error_code error;
+  fs::create_directory(path, error);
+  if (error) return absl::InternalError(absl::StrCat(path, ": ", error.message()));
+  return absl::OkStatus();
+}
+
+}  // namespace
+
+ScratchFolder::~ScratchFolder() {
+  std::error_code ignored;
+  if (!path_.empty()) fs::remove_all(path_, ignored);
+}
+
+absl::Status ScratchFolder::Make(const std::string& parent) {
+  std::error_code error;
+  const fs::path where = parent.empty() ? fs::temp_directory_path(error) : fs::path(parent);
+  std::string name = (where / "chakrad-XXXXXX").string();
+  if (error || mkdtemp(name.data()) == nullptr) {
+    return absl::InternalError(
+        absl::StrCat("no folder to unpack into could be made in ", where.string()));
+  }
+  path_ = name;
+  return absl::OkStatus();
+}
+
+absl::StatusOr<std::vector<ImportFile>> ExpandArchives(const std::vector<ImportFile>& files,
+                                                       const std::string& parent,
+                                                       ScratchFolder* scratch,
+                                                       std::vector<std::string>* notices) {
+  std::vector<ImportFile> expanded;
+  for (const ImportFile& file : files) {
+    const absl::StatusOr<bool> is_archive = IsArchive(file.path);
+    if (!is_archive.ok() || !*is_archive) {  // Who reads it tells what is wrong.
+      expanded.push_back(file);
+      continue;
+    }
+    if (scratch->path().empty()) RETURN_IF_ERROR(scratch->Make(parent));
+    const std::string folder = absl::StrCat(scratch->path(), "/", expanded.size());
+    RETURN_IF_ERROR(MakeFolder(folder));
+    absl::StatusOr<ExtractedArchive> archive = ExtractArchive(file.path, folder);
+    if (!archive.ok()) return Annotate(archive.status(), file.name);
+    for (ExtractedFile& member : archive->files) {
+      expanded.push_back({absl::StrCat(file.name, "/", member.name), std::move(member.path)});
+    }
+    notices->push_back(absl::StrCat(
+        file.name, ": an archive of ", archive->files.size(), " files",
+        archive->ignored_count == 0
+            ? ""
+            : absl::StrCat(" (", archive->ignored_count, " links and the like are left out)")));
+  }
+  return expanded;
+}
+
+}  // namespace chakrad
