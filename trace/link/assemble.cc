@@ -96,7 +96,9 @@ int64_t LargestRank(const std::vector<RankTrace>& ranks) {
   for (const RankTrace& rank : ranks) {
     largest = std::max<int64_t>(largest, rank.rank);
     for (const ProcessGroup& group : rank.groups) {
-      for (const int32_t member : group.ranks) largest = std::max<int64_t>(largest, member);
+      for (const int32_t member : group.ranks) {
+        if (member < kMaxWorldSize) largest = std::max<int64_t>(largest, member);
+      }
     }
     for (const CommOp& comm : rank.comm) {
       largest = std::max<int64_t>(largest, std::max(comm.peer, comm.root));
@@ -115,14 +117,6 @@ absl::Status CheckRanks(const std::vector<RankTrace>& ranks, int32_t world_size)
     if (i > 0 && ranks[i - 1].rank == rank.rank) {
       return absl::InvalidArgumentError(absl::StrCat("rank: ", rank.rank, " occurs twice"));
     }
-    for (const ProcessGroup& group : rank.groups) {
-      for (const int32_t member : group.ranks) {
-        if (member >= 0 && member < world_size) continue;
-        return absl::InvalidArgumentError(
-            absl::StrCat("rank ", rank.rank, ", process group \"", group.name, "\": member ",
-                         member, " is not in [0, ", world_size, "), the world"));
-      }
-    }
   }
   return absl::OkStatus();
 }
@@ -138,6 +132,19 @@ void NoteForeignGroups(const RankTrace& rank, std::vector<std::string>* notices)
     if (!used[i] || group.ranks.empty() || absl::c_linear_search(group.ranks, rank.rank)) continue;
     notices->push_back(absl::StrCat("rank ", rank.rank, " uses process group \"", group.name,
                                     "\", which does not hold it"));
+  }
+}
+
+// Such a group is kept as it is: a simulation refuses it, a check reports it.
+void NoteMembersBeyondWorld(const std::vector<ProcessGroup>& groups, int32_t world_size,
+                            std::vector<std::string>* notices) {
+  for (const ProcessGroup& group : groups) {
+    for (const int32_t member : group.ranks) {
+      if (member >= 0 && member < world_size) continue;
+      notices->push_back(absl::StrCat("process group \"", group.name, "\": member ", member,
+                                      " is not in [0, ", world_size, "), the world"));
+      break;
+    }
   }
 }
 
@@ -177,6 +184,7 @@ absl::StatusOr<Trace> AssembleTrace(std::vector<RankTrace> ranks, int32_t world_
   trace.world_size = world_size;
   trace.ranks = std::move(ranks);
   trace.groups = groups.Take();
+  NoteMembersBeyondWorld(trace.groups, world_size, notices);
   return trace;
 }
 

@@ -21,8 +21,10 @@ inline constexpr int32_t kMaxWorldSize = 1 << 20;
 // ("default_pg" as description, "world" or "0" as name). Groups with equal
 // members and name are one; where ranks name a group of the same members
 // differently, their first, second, ... in order of first use are one.
-// A rank that uses a group without it is a notice. INVALID_ARGUMENT: no ranks, a rank twice, a rank
-// or a group's member at or above the world size. Time: linear in nodes and group members.
+// A rank that uses a group without it is a notice, and so is a group with a
+// member at or above the world size, which keeps all its members.
+// INVALID_ARGUMENT: no ranks, a rank twice, a rank at or above the world size.
+// Time: linear in nodes and group members.
 absl::StatusOr<Trace> AssembleTrace(std::vector<RankTrace> ranks, int32_t world_size,
                                     std::vector<std::string>* notices);
 

@@ -115,6 +115,25 @@ TEST(AssembleTest, ARankThatUsesAGroupWithoutItIsSaid) {
   EXPECT_NE(notices[0].find("rank 0 uses process group \"x\""), std::string::npos);
 }
 
+TEST(AssembleTest, AGroupWithAMemberBeyondTheWorldKeepsItAndIsNamed) {
+  std::vector<std::string> notices;
+  ASSERT_OK_AND_ASSIGN(const Trace trace,
+                       AssembleTrace({Rank(0, {{"x", "", {0, 9}}}, {})}, 4, &notices));
+  EXPECT_EQ(trace.world_size, 4);
+  ASSERT_EQ(trace.groups.size(), 2u);
+  EXPECT_EQ(trace.groups[1].ranks, (std::vector<int32_t>{0, 9}));
+  ASSERT_EQ(notices.size(), 1u);
+  EXPECT_EQ(notices[0], "process group \"x\": member 9 is not in [0, 4), the world");
+}
+
+TEST(AssembleTest, AMemberBeyondAnyMachineDoesNotMakeTheWorld) {
+  std::vector<std::string> notices;
+  ASSERT_OK_AND_ASSIGN(const Trace trace,
+                       AssembleTrace({Rank(1, {{"x", "", {0, INT32_MAX}}}, {})}, 0, &notices));
+  EXPECT_EQ(trace.world_size, 2);
+  EXPECT_EQ(notices.size(), 2u);  // The world is assumed; the member is not in it.
+}
+
 TEST(AssembleTest, RanksOutsideTheWorldOrTwiceAreRefused) {
   std::vector<std::string> notices;
   EXPECT_THAT(AssembleTrace({}, 2, &notices),
@@ -123,8 +142,6 @@ TEST(AssembleTest, RanksOutsideTheWorldOrTwiceAreRefused) {
               StatusIs(absl::StatusCode::kInvalidArgument, "rank: 70 is not in [0, 64)"));
   EXPECT_THAT(AssembleTrace({Rank(1, {}, {}), Rank(1, {}, {})}, 2, &notices),
               StatusIs(absl::StatusCode::kInvalidArgument, "rank: 1 occurs twice"));
-  EXPECT_THAT(AssembleTrace({Rank(0, {{"x", "", {0, 9}}}, {})}, 4, &notices),
-              StatusIs(absl::StatusCode::kInvalidArgument, "member 9 is not in [0, 4)"));
   EXPECT_THAT(AssembleTrace({Rank(0, {}, {})}, INT32_MAX, &notices),
               StatusIs(absl::StatusCode::kInvalidArgument, "world_size: 2147483647"));
   EXPECT_THAT(AssembleTrace({Rank(INT32_MAX, {}, {})}, 0, &notices),

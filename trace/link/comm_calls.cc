@@ -19,6 +19,7 @@ namespace {
 constexpr int kMaxCallDepth = 64;
 constexpr size_t kMaxPendingSearched = 64;
 constexpr size_t kMaxShownNameBytes = 200;
+constexpr int kMaxMarksSearched = 8;
 
 absl::string_view OpName(const LinkNode& node) {
   if (node.args != nullptr && !node.args->op.empty()) return node.args->op;
@@ -64,7 +65,10 @@ void Complete(const CommArgs& more, CommArgs* args) {
     args->global_rank_stride = more.global_rank_stride;
   }
   TakeIf(args->sequence == kNotStated, more.sequence, &args->sequence);
-  TakeIf(args->peer == kNotStated, more.peer, &args->peer);
+  if (args->peer == kNotStated) {
+    args->peer = more.peer;
+    args->peer_is_global = more.peer_is_global;
+  }
   TakeIf(args->root == kNotStated, more.root, &args->root);
   TakeIf(args->tag == kNotStated, more.tag, &args->tag);
 }
@@ -211,6 +215,7 @@ class Finder {
   // ---- 2. Device kernels.
 
   void FindDeviceComm() {
+    FindMarks();
     std::map<uint32_t, std::vector<size_t>> calls_of_record;
     for (uint32_t i = 0; i < graph_.size(); ++i) {
       LinkNode& node = graph_.nodes[i];
@@ -231,6 +236,37 @@ class Finder {
         calls_[list[i]].kernel = static_cast<int32_t>(i);
         calls_[list[i]].kernels_count = static_cast<int32_t>(list.size());
       }
+    }
+  }
+
+  // The nccl:* mark around a launch. It lies inside the host's call, around no
+  // operation but the launch, so that the calls around the launch are not it.
+  uint32_t MarkAround(const LinkNode& node) const {
+    if (node.launch_event == kNone) return kNone;
+    const auto marks = marks_of_queue_.find(graph_.kineto->events[node.launch_event].queue);
+    if (marks == marks_of_queue_.end()) return kNone;
+    const std::vector<uint32_t>& list = marks->second;
+    auto it = std::partition_point(list.begin(), list.end(), [&](uint32_t mark) {
+      return graph_.nodes[mark].start_ns <= node.launch_ns;
+    });
+    for (int depth = 0; it != list.begin() && depth < kMaxMarksSearched; ++depth) {
+      --it;
+      if (graph_.nodes[*it].end_ns() >= node.launch_ns) return *it;
+    }
+    return kNone;
+  }
+
+  void FindMarks() {
+    for (uint32_t i = 0; i < graph_.size(); ++i) {
+      const LinkNode& node = graph_.nodes[i];
+      if (node.event == kNone || !node.timed() || !IsDeviceCommMark(node.name)) continue;
+      if (node.role != NodeRole::kAnnotation && node.role != NodeRole::kHostOp) continue;
+      marks_of_queue_[graph_.kineto->events[node.event].queue].push_back(i);
+    }
+    for (auto& [queue, list] : marks_of_queue_) {
+      std::sort(list.begin(), list.end(), [this](uint32_t a, uint32_t b) {
+        return graph_.nodes[a].start_ns < graph_.nodes[b].start_ns;
+      });
     }
   }
 
@@ -260,6 +296,12 @@ class Finder {
     call.node = index;
     std::vector<const CommArgs*> marks;  // Calls around that say less than record_param_comms.
     std::optional<CommKind> kind;
+    if (const uint32_t mark = MarkAround(node); mark != kNone) {
+      used_[mark] = true;
+      call.record = mark;
+      kind = CommKindOfOp(OpName(graph_.nodes[mark]));
+      if (graph_.nodes[mark].args != nullptr) marks.push_back(graph_.nodes[mark].args);
+    }
     uint32_t at = node.caller;
     for (int depth = 0; at != kNone && depth < kMaxCallDepth; ++depth) {
       const LinkNode& around = graph_.nodes[at];
@@ -385,6 +427,7 @@ class Finder {
   LinkGraph& graph_;
   absl::flat_hash_map<const char*, CommKernel> classes_;  // Of kernel names.
   std::map<std::string, int64_t> suspects_;
+  std::map<uint32_t, std::vector<uint32_t>> marks_of_queue_;  // KinetoTrace's; by start.
   std::vector<bool> used_;  // Host calls whose communication was found.
   std::vector<CommCall> calls_;
   std::vector<uint32_t> retyped_;

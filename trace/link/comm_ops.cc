@@ -32,8 +32,9 @@ bool NameBeginsWithAny(absl::string_view name, std::initializer_list<absl::strin
 std::vector<int32_t> RanksOfCall(const CommArgs& args) {
   if (!args.group_ranks.empty()) return args.group_ranks;
   std::vector<int32_t> ranks;
-  if (args.global_rank_start < 0 || args.global_rank_stride < 1 || args.group_size < 1 ||
-      args.group_size > kMaxGroupSize) {
+  // A group of one has the stride 0.
+  if (args.global_rank_start < 0 || args.global_rank_stride < (args.group_size == 1 ? 0 : 1) ||
+      args.group_size < 1 || args.group_size > kMaxGroupSize) {
     return ranks;
   }
   for (int64_t i = 0; i < args.group_size; ++i) {
@@ -68,10 +69,21 @@ class Filler {
       }
     }
     for (const CommCall& call : calls) Fill(call);
+    // What no operation of this rank uses is known all the same.
+    if (graph_.kineto != nullptr) AddTable(graph_.kineto->groups);
+    if (graph_.et != nullptr) AddTable(graph_.et->groups);
     Notify();
   }
 
  private:
+  // Groups of a table that no group of that name came before.
+  void AddTable(const std::vector<ProcessGroup>& groups) {
+    for (const ProcessGroup& group : groups) {
+      const auto it = known_.find(group.name);
+      if (it != known_.end() && it->second.ranks == group.ranks) Add(group);
+    }
+  }
+
   void AddKnown(const std::vector<ProcessGroup>& groups) {
     for (const ProcessGroup& group : groups) known_.emplace(group.name, group);
   }
@@ -92,7 +104,7 @@ class Filler {
     if (call.kind.type == NodeType::kCommColl) {
       op.root = GlobalRank(call.args.root, op.group);
     } else {
-      op.peer = GlobalRank(call.args.peer, op.group);
+      op.peer = GlobalRank(call.args.peer, call.args.peer_is_global ? kNone : op.group);
       op.tag = std::max<int64_t>(call.args.tag, 0);
       if (op.peer == kNoRank) ++without_peer_count_;
     }
@@ -116,7 +128,10 @@ class Filler {
     if (!ranks.empty()) return Add({"", call.args.group_description, ranks});
     if (!choices_.empty()) return Chosen(call);
     const auto address = address_numbers_.find(call.args.group_address);
-    if (address_numbers_.size() < 2 || address == address_numbers_.end()) return kNone;
+    if (address_numbers_.size() < 2 || address == address_numbers_.end()) {
+      ++unnamed_count_;
+      return kNone;
+    }
     // Several groups, told apart by nothing but an address.
     ++unknown_count_;
     return Add({absl::StrCat("unnamed ", address->second), "", {}});
@@ -124,10 +139,17 @@ class Filler {
 
   uint32_t Named(const CommArgs& args) {
     const auto it = known_.find(args.group_name);
-    if (it != known_.end() && !it->second.ranks.empty()) return Add(it->second);
-    ProcessGroup group{args.group_name, args.group_description, RanksOfCall(args)};
-    if (group.ranks.empty()) unknown_names_[args.group_name]++;
-    return Add(group);
+    std::vector<int32_t> ranks = RanksOfCall(args);
+    if (it != known_.end() && !it->second.ranks.empty()) {
+      if (!ranks.empty() && ranks != it->second.ranks) ++disagreeing_names_[args.group_name];
+      return Add(it->second);
+    }
+    if (ranks.empty()) {
+      ++unknown_names_[args.group_name];
+    } else if (!known_.empty() && !args.group_name.empty()) {
+      ++unlisted_names_[args.group_name];
+    }
+    return Add({args.group_name, args.group_description, std::move(ranks)});
   }
 
   // Nothing names the group, and the manifest has several.
@@ -197,6 +219,21 @@ class Filler {
                                      " communication calls: its members are recorded nowhere; "
                                      "process_groups in the manifest would say them"));
     }
+    for (const auto& [name, count] : unlisted_names_) {
+      notices.push_back(absl::StrCat("process group \"", name, "\" of ", count,
+                                     " communication calls is in no table of groups: its members "
+                                     "are what the calls say"));
+    }
+    for (const auto& [name, count] : disagreeing_names_) {
+      notices.push_back(absl::StrCat("process group \"", name, "\": ", count,
+                                     " communication calls name other members than its table; "
+                                     "the table decides"));
+    }
+    if (unnamed_count_ > 0) {
+      notices.push_back(absl::StrCat(unnamed_count_,
+                                     " communication calls name no process group: the whole job "
+                                     "is assumed"));
+    }
     if (unknown_count_ > 0) {
       notices.push_back(absl::StrCat("process group of ", unknown_count_,
                                      " communication calls: unknown; the files tell several apart, "
@@ -227,7 +264,10 @@ class Filler {
   std::map<uint64_t, size_t> address_numbers_;  // Of CommArgs::group_address, by first use.
   std::map<std::string, int64_t> guesses_;
   std::map<std::string, int64_t> unknown_names_;
+  std::map<std::string, int64_t> unlisted_names_;
+  std::map<std::string, int64_t> disagreeing_names_;
   int64_t unknown_count_ = 0;
+  int64_t unnamed_count_ = 0;
   int64_t without_bytes_count_ = 0;
   int64_t without_peer_count_ = 0;
   int64_t undecided_count_ = 0;

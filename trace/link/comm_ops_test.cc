@@ -90,9 +90,10 @@ class GroupTest : public ::testing::Test {
   Manifest manifest_;
 };
 
-TEST_F(GroupTest, WithoutAnyGroupsItIsTheWorldAndNoGuess) {
+TEST_F(GroupTest, WithoutAnyGroupsItIsTheWorldAndSaidSo) {
   EXPECT_EQ(GroupOf(Bytes(), 0), "");
-  EXPECT_TRUE(graph_.notices.empty());
+  ASSERT_EQ(graph_.notices.size(), 1u);
+  EXPECT_TRUE(absl::StrContains(graph_.notices[0], "1 communication calls name no process group"));
 }
 
 TEST_F(GroupTest, UnnamedCallsAreGuessedFromWhereTheyWereCalledAndSaidSo) {

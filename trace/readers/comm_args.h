@@ -36,7 +36,8 @@ struct CommArgs {
   int64_t global_rank_start = kNotStated;
   int64_t global_rank_stride = kNotStated;
   int64_t sequence = kNotStated;  // Matches a wait with its collective, where recorded.
-  int64_t peer = kNotStated;      // Group rank of the other side of send and receive.
+  int64_t peer = kNotStated;      // Other side of send and receive: group rank, or
+  bool peer_is_global = false;    // the rank in the job (Kineto's Src and Dst Rank).
   int64_t root = kNotStated;      // Group rank.
   int64_t tag = kNotStated;
 };

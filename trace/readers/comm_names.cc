@@ -63,14 +63,49 @@ CommName ParseCommName(absl::string_view name) {
   return parsed;
 }
 
+const C10dLayout* FindC10dLayout(absl::string_view op) {
+  static constexpr C10dLayout kLayouts[] = {
+      {"all_reduce", 0, 0, -1, -1, -1, -1, -1},
+      {"all_reduce_coalesced", 0, 0, -1, -1, -1, -1, -1},
+      {"broadcast", 0, 0, 2, -1, -1, -1, -1},
+      {"reduce", 0, 0, 3, -1, -1, -1, -1},
+      {"all_gather", 1, 0, -1, -1, -1, -1, -1},
+      {"all_gather_base", 1, 0, -1, -1, -1, -1, -1},
+      {"all_gather_coalesced", 1, 0, -1, -1, -1, -1, -1},
+      {"all_gather_into_tensor_coalesced", 1, 0, -1, -1, -1, -1, -1},
+      {"reduce_scatter", 1, 0, -1, -1, -1, -1, -1},
+      {"reduce_scatter_base", 1, 0, -1, -1, -1, -1, -1},
+      {"reduce_scatter_tensor_coalesced", 1, 0, -1, -1, -1, -1, -1},
+      {"gather", 1, 0, 3, -1, -1, -1, -1},
+      {"scatter", 1, 0, 3, -1, -1, -1, -1},
+      {"all_to_all", 1, 0, -1, -1, -1, -1, -1},
+      {"all_to_all_base", 1, 0, -1, -1, -1, 4, 3},
+      {"send", 0, -1, -1, 2, 3, -1, -1},
+      {"recv", -1, 0, -1, 2, 3, -1, -1},
+      {"recv_any_source", -1, 0, -1, -1, 2, -1, -1},
+  };
+  for (const C10dLayout& layout : kLayouts) {
+    if (layout.op == op) return &layout;
+  }
+  return nullptr;
+}
+
+bool IsRootedOp(absl::string_view op) {
+  for (absl::string_view rooted :
+       {"broadcast", "broadcast_oop", "reduce", "reduce_oop", "gather", "scatter"}) {
+    if (op == rooted) return true;
+  }
+  return false;
+}
+bool IsSendOp(absl::string_view op) { return op == "send" || op == "isend"; }
+bool IsReceiveOp(absl::string_view op) { return op == "recv" || op == "irecv"; }
+
 int64_t DtypeBytes(absl::string_view dtype) {
   static constexpr std::pair<absl::string_view, int64_t> kBytes[] = {
       {"float", 4},
       {"double", 8},
       {"half", 2},
-      {"c10::half", 2},
       {"bfloat16", 2},
-      {"c10::bfloat16", 2},
       {"byte", 1},
       {"char", 1},
       {"unsigned char", 1},
@@ -95,6 +130,7 @@ int64_t DtypeBytes(absl::string_view dtype) {
       {"quint8", 1},
       {"qint32", 4},
   };
+  absl::ConsumePrefix(&dtype, "c10::");
   const std::string lower = absl::AsciiStrToLower(dtype);
   for (const auto& [name, bytes] : kBytes) {
     if (lower == name) return bytes;

@@ -31,6 +31,22 @@ struct CommName {
 };
 CommName ParseCommName(absl::string_view name);
 
+// Where a c10d call has what among its arguments, by position; -1: it has none.
+// The same in every PyTorch version that records them, as op_schema shows.
+struct C10dLayout {
+  absl::string_view op;  // CommArgs::op.
+  int in, out, root, peer, tag, in_splits, out_splits;
+};
+// Null when the call is not known.
+const C10dLayout* FindC10dLayout(absl::string_view op);
+
+// Whether an operation (CommArgs::op) has a root: what record_param_comms and
+// Kineto give as rank is then the root's, in the group. For send, recv and their
+// like it is the peer's; else the caller's own.
+bool IsRootedOp(absl::string_view op);
+bool IsSendOp(absl::string_view op);
+bool IsReceiveOp(absl::string_view op);
+
 // Bytes of an element of a data type ("Float", "float", "long int", "BFloat16",
 // ...), -1 when the name is not known.
 int64_t DtypeBytes(absl::string_view dtype);

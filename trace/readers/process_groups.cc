@@ -95,6 +95,7 @@ absl::Status ReadRanks(const Json& value, std::vector<int32_t>* ranks) {
 struct Entry {
   ProcessGroup group;
   int64_t size = -1;
+  bool everyone = false;  // An empty list of ranks: PyTorch's way to write the whole job.
 };
 
 absl::StatusOr<Entry> ReadEntry(absl::string_view text) {
@@ -110,6 +111,7 @@ absl::StatusOr<Entry> ReadEntry(absl::string_view text) {
       ASSIGN_OR_RETURN(entry.size, ToInt(object[key], key));
     }
   }
+  entry.everyone = entry.group.ranks.empty() && object.contains("ranks");
   if (entry.group.ranks.empty() && entry.size > 0) {
     if (entry.size > kMaxGroupRanks) {
       return absl::InvalidArgumentError(
@@ -152,7 +154,8 @@ void ProcessGroupTables::Add(absl::string_view json) {
       return AddNotice(absl::StrCat(": more than ", kMaxGroups, " groups or ", kMaxGroupRanksInAll,
                                     " members: the rest is left out"));
     }
-    if (entry->group.description == "default_pg" && entry->size > 0) {
+    const bool is_default = entry->group.description == "default_pg";
+    if (entry->size > 0 && (is_default || (entry->everyone && world_size_ == 0))) {
       world_size_ = static_cast<int32_t>(std::min<int64_t>(entry->size, kMaxGroupRanks));
     }
     const auto [it, added] = by_name_.emplace(entry->group.name, groups_.size());

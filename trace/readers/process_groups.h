@@ -29,7 +29,8 @@ class ProcessGroupTables {
   void Add(absl::string_view json);
 
   std::vector<ProcessGroup> TakeGroups() { return std::move(groups_); }
-  // The size of "default_pg", 0 where no table tells it.
+  // The size of "default_pg", else of the first group with an empty list of
+  // ranks; 0 where no table tells it.
   int32_t world_size() const { return world_size_; }
 
  private:

@@ -8,6 +8,7 @@
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_split.h"
 #include "common/status.h"
+#include "trace/readers/comm_dims.h"
 #include "trace/readers/comm_names.h"
 
 namespace chakrad {
@@ -43,6 +44,7 @@ constexpr ArgField kArgFields[] = {
     {"out split size", &RawKinetoEvent::out_splits},
     {"global rank start", &RawKinetoEvent::rank_start},
     {"global rank stride", &RawKinetoEvent::rank_stride},
+    {"rank", &RawKinetoEvent::rank},
     {"src rank", &RawKinetoEvent::peer_from},
     {"dst rank", &RawKinetoEvent::peer_to},
     {"input dims", &RawKinetoEvent::input_dims},
@@ -107,31 +109,6 @@ bool LooksLikeAnnotation(absl::string_view name) {
          ParseCommName(name).kind == CommNameKind::kBackend;
 }
 
-// Elements of "[[24], [3, 4], []]" and the dimensions of the first; a scalar
-// argument's [] counts for nothing.
-void ReadDims(absl::string_view dims, CommArgs* args) {
-  dims = absl::StripAsciiWhitespace(dims);
-  if (dims.size() < 2 || dims.front() != '[') return;
-  dims = dims.substr(1, dims.size() - 2);
-  int64_t sum = 0;
-  while (true) {
-    const size_t begin = dims.find('['), end = dims.find(']');
-    if (begin == absl::string_view::npos || end == absl::string_view::npos || end < begin) break;
-    std::vector<int64_t> shape;
-    if (!ParseIntList(dims.substr(begin, end - begin + 1), &shape)) return;
-    int64_t elements = shape.empty() ? 0 : 1;
-    for (int64_t size : shape) {
-      if (size < 0 || __builtin_mul_overflow(elements, size, &elements)) return;
-    }
-    if (__builtin_add_overflow(sum, elements, &sum)) return;
-    if (args->input_dims < 0 && !shape.empty()) {
-      args->input_dims = static_cast<int32_t>(shape.size());
-    }
-    dims.remove_prefix(end + 1);
-  }
-  if (args->input_dims >= 0) args->in_elements = sum;
-}
-
 void SetInt(const JsonValue& value, int64_t* field) {
   int64_t number;
   if (value.GetInt(&number)) *field = number;
@@ -160,6 +137,21 @@ void SetRanks(const JsonValue& value, CommArgs* args) {
     if (rank < 0 || rank > INT32_MAX) return args->group_ranks.clear();
     args->group_ranks.push_back(static_cast<int32_t>(rank));
   }
+}
+
+// PyTorch writes the peer's (or root's) rank in the group as Rank, and looks the
+// peer's rank in the job up for Src Rank and Dst Rank, where it lists members.
+void ReadRanks(const CommName& name, const RawKinetoEvent& event, CommArgs* comm) {
+  const bool send = IsSendOp(comm->op), receive = IsReceiveOp(comm->op);
+  if (IsRootedOp(comm->op)) SetInt(event.rank, &comm->root);
+  if (send || receive) SetInt(event.rank, &comm->peer);
+  if (name.peer >= 0) comm->peer = name.peer;
+  int64_t global = kNotStated;
+  if (send) SetInt(event.peer_to, &global);
+  if (receive) SetInt(event.peer_from, &global);
+  if (global < 0) return;
+  comm->peer = global;
+  comm->peer_is_global = true;
 }
 
 }  // namespace
@@ -262,10 +254,8 @@ absl::Status ReadKinetoComm(const RawKinetoEvent& event, std::optional<CommArgs>
     args->reset();
     return absl::OkStatus();
   }
-  if (name.peer >= 0) comm.peer = name.peer;
-  if (comm.op == "send") SetInt(event.peer_to, &comm.peer);
-  if (comm.op == "recv") SetInt(event.peer_from, &comm.peer);
-  ReadDims(event.input_dims.text, &comm);
+  ReadRanks(name, event, &comm);
+  SizesFromShapes(name, event.input_dims.text, event.input_types.text, &comm);
   SetInt(event.in_elements, &comm.in_elements);
   SetInt(event.out_elements, &comm.out_elements);
   SetText(event.dtype, &comm.dtype);
@@ -277,6 +267,8 @@ absl::Status ReadKinetoComm(const RawKinetoEvent& event, std::optional<CommArgs>
   SetRanks(event.group_ranks, &comm);
   SetSplits(event.in_splits, &comm.in_splits, &comm.splits_cut);
   SetSplits(event.out_splits, &comm.out_splits, &comm.splits_cut);
+  // Element counts stand over shapes.
+  if (event.in_elements.kind == JsonValue::Kind::kMissing) return absl::OkStatus();
   const int64_t element_bytes = DtypeBytes(comm.dtype);
   RETURN_IF_ERROR(SetBytes(comm.in_elements, element_bytes, &comm.in_bytes));
   return SetBytes(comm.out_elements, element_bytes, &comm.out_bytes);

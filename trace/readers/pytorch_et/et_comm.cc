@@ -103,37 +103,6 @@ std::string DtypeOf(absl::string_view type) {
   return std::string(type.substr(0, type.find(')')));
 }
 
-// Where a c10d call has what, by position; -1: it has none. The same in every
-// PyTorch version that records them, as op_schema shows.
-struct C10dLayout {
-  absl::string_view op;
-  int in, out, root, peer, tag, in_splits, out_splits;
-};
-constexpr C10dLayout kC10dLayouts[] = {
-    {"all_reduce", 0, 0, -1, -1, -1, -1, -1},
-    {"all_reduce_coalesced", 0, 0, -1, -1, -1, -1, -1},
-    {"broadcast", 0, 0, 2, -1, -1, -1, -1},
-    {"reduce", 0, 0, 3, -1, -1, -1, -1},
-    {"all_gather", 1, 0, -1, -1, -1, -1, -1},
-    {"all_gather_base", 1, 0, -1, -1, -1, -1, -1},
-    {"all_gather_coalesced", 1, 0, -1, -1, -1, -1, -1},
-    {"all_gather_into_tensor_coalesced", 1, 0, -1, -1, -1, -1, -1},
-    {"reduce_scatter", 1, 0, -1, -1, -1, -1, -1},
-    {"reduce_scatter_base", 1, 0, -1, -1, -1, -1, -1},
-    {"reduce_scatter_tensor_coalesced", 1, 0, -1, -1, -1, -1, -1},
-    {"gather", 1, 0, 3, -1, -1, -1, -1},
-    {"scatter", 1, 0, 3, -1, -1, -1, -1},
-    {"all_to_all", 1, 0, -1, -1, -1, -1, -1},
-    {"all_to_all_base", 1, 0, -1, -1, -1, 4, 3},
-    {"send", 0, -1, -1, 2, 3, -1, -1},
-    {"recv", -1, 0, -1, 2, 3, -1, -1},
-    {"recv_any_source", -1, 0, -1, -1, 2, -1, -1},
-};
-
-bool IsRooted(absl::string_view op) {
-  return op == "broadcast" || op == "reduce" || op == "gather" || op == "scatter";
-}
-
 }  // namespace
 
 struct EtCommReader::Parsers {
@@ -205,8 +174,8 @@ absl::Status EtCommReader::ReadParamComms(CommArgs* args) {
   if (name_at < 0) return absl::OkStatus();
   args->op = CommOpName(TextOf(inputs.at(name_at)));
   if (name_at >= 1) rank_argument_ = IntOr(inputs.at(name_at - 1), kNotStated);
-  if (IsRooted(args->op)) args->root = rank_argument_;
-  if (args->op == "send" || args->op == "recv") args->peer = rank_argument_;
+  if (IsRootedOp(args->op)) args->root = rank_argument_;
+  if (IsSendOp(args->op) || IsReceiveOp(args->op)) args->peer = rank_argument_;
   if (name_at >= 2) {
     const auto group = inputs.at(name_at - 2);
     array name_and_description;
@@ -239,19 +208,18 @@ absl::Status EtCommReader::ReadParamComms(CommArgs* args) {
 
 absl::Status EtCommReader::ReadC10d(absl::string_view op, CommArgs* args) {
   const array& inputs = parsers_->input_values;
-  for (const C10dLayout& layout : kC10dLayouts) {
-    if (layout.op != op) continue;
-    RETURN_IF_ERROR(parsers_->ReadInput(layout.in, args));
-    if (layout.out >= 0) {
-      RETURN_IF_ERROR(Parsers::ReadOutput(inputs.at(layout.out), args));
-      if (layout.in < 0) parsers_->ReadTypeAndDims(layout.out, 1, args);
-    }
-    if (layout.root >= 0) args->root = IntOr(inputs.at(layout.root), kNotStated);
-    if (layout.peer >= 0) args->peer = IntOr(inputs.at(layout.peer), kNotStated);
-    if (layout.tag >= 0) args->tag = IntOr(inputs.at(layout.tag), kNotStated);
-    if (layout.in_splits >= 0) IntsOf(inputs.at(layout.in_splits), &args->in_splits);
-    if (layout.out_splits >= 0) IntsOf(inputs.at(layout.out_splits), &args->out_splits);
+  const C10dLayout* layout = FindC10dLayout(op);
+  if (layout == nullptr) return absl::OkStatus();
+  RETURN_IF_ERROR(parsers_->ReadInput(layout->in, args));
+  if (layout->out >= 0) {
+    RETURN_IF_ERROR(Parsers::ReadOutput(inputs.at(layout->out), args));
+    if (layout->in < 0) parsers_->ReadTypeAndDims(layout->out, 1, args);
   }
+  if (layout->root >= 0) args->root = IntOr(inputs.at(layout->root), kNotStated);
+  if (layout->peer >= 0) args->peer = IntOr(inputs.at(layout->peer), kNotStated);
+  if (layout->tag >= 0) args->tag = IntOr(inputs.at(layout->tag), kNotStated);
+  if (layout->in_splits >= 0) IntsOf(inputs.at(layout->in_splits), &args->in_splits);
+  if (layout->out_splits >= 0) IntsOf(inputs.at(layout->out_splits), &args->out_splits);
   return absl::OkStatus();
 }
 
@@ -350,7 +318,7 @@ absl::Status EtCommReader::BytesFromElements(CommArgs* args) {
 }
 
 bool EtCommReader::RankArgumentIsOwn(absl::string_view op) {
-  return !IsRooted(op) && op != "send" && op != "recv" && op != "recv_any_source";
+  return !IsRootedOp(op) && !IsSendOp(op) && !IsReceiveOp(op) && op != "recv_any_source";
 }
 
 }  // namespace chakrad
