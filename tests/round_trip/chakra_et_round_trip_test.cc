@@ -37,7 +37,7 @@ absl::StatusOr<std::string> Write(const Trace& trace, int32_t rank) {
 absl::StatusOr<RankTrace> Read(const std::string& file) {
   Ledger ledger;
   const auto source = OpenMemorySource(file);
-  return ReadChakraEt(source.get(), &ledger);
+  return ReadChakraEt(source.get(), {}, &ledger);
 }
 
 // No attribute of any node is there twice.

@@ -59,7 +59,7 @@ absl::StatusOr<ParsedFile> ReadTraceFile(FileKind kind, const ImportSettings& se
     case FileKind::kKineto:
       return DeviceHalf(ReadKineto(source, ledger));
     case FileKind::kChakraEt:
-      return OneRank(ReadChakraEt(source, ledger));
+      return OneRank(ReadChakraEt(source, options, ledger));
     case FileKind::kChakraJson:
       return OneRank(ReadChakraJson(source, options, ledger));
     case FileKind::kFlexFlow: {

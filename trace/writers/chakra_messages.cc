@@ -18,6 +18,9 @@ using ChakraProtoMsg::AttributeProto;
 using ChakraProtoMsg::Node;
 
 constexpr int64_t kNsPerUs = 1000;
+// A trace that was read leniently may hold attributes that are wrong. They are written
+// as they were, and overridden as they were read.
+constexpr ReadOptions kAsRead = {.lenient = true};
 
 // Writes a node as other tools read it, looks what our reader would make of
 // that, and adds chakrad's own attributes for what differs.
@@ -225,7 +228,7 @@ absl::Status NodeWriter::Write(uint32_t node, Node* message) {
   if (IsComm(rank_.type[node]) && rank_.CommOf(node) == nullptr) {
     Add(attr::kNoSide)->set_bool_val(true);
   }
-  ASSIGN_OR_RETURN(const DecodedNode decoded, DecodeNode(*message, info_));
+  ASSIGN_OR_RETURN(const DecodedNode decoded, DecodeNode(*message, kAsRead, info_));
   AddOverrides(node, decoded);
   if (!added_.empty()) {
     auto* list = Add(attr::kAdded)->mutable_string_list();

@@ -144,6 +144,13 @@ absl::Status CheckAttributeType(const AttributeProto& attribute, const Attribute
                                                  " is not ", AttributeTypeName(info.type)));
 }
 
+const char* RuleOfAttribute(const AttributeProto& attribute, const AttributeInfo& info) {
+  __int128 integer;
+  const bool asks_integer = info.type == AttributeType::kInt || info.type == AttributeType::kUint ||
+                            info.type == AttributeType::kBool;
+  return asks_integer && GetInteger(attribute, &integer) ? "attribute_range" : "attribute_type";
+}
+
 absl::Status ReadInteger(const AttributeProto& attribute, int64_t low, int64_t high,
                          int64_t* value) {
   __int128 integer;

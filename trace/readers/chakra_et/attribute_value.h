@@ -21,6 +21,11 @@ bool GetIntegers(const ChakraProtoMsg::AttributeProto& attribute, std::vector<in
 absl::Status CheckAttributeType(const ChakraProtoMsg::AttributeProto& attribute,
                                 const AttributeInfo& info);
 
+// The ledger's rule for a value that CheckAttributeType refuses: "attribute_range" of
+// an integer where another integer is asked for, else "attribute_type".
+const char* RuleOfAttribute(const ChakraProtoMsg::AttributeProto& attribute,
+                            const AttributeInfo& info);
+
 // An integer in [low, high], or INVALID_ARGUMENT naming key, value and range.
 absl::Status ReadInteger(const ChakraProtoMsg::AttributeProto& attribute, int64_t low, int64_t high,
                          int64_t* value);

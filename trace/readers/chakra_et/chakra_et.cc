@@ -12,6 +12,7 @@
 #include "absl/strings/str_join.h"
 #include "chakra/et_def.pb.h"
 #include "common/status.h"
+#include "common/utf8.h"
 #include "trace/model/rank_trace_builder.h"
 #include "trace/readers/byte_source.h"
 #include "trace/readers/chakra_et/chakra_messages.h"
@@ -134,8 +135,8 @@ class EtMessageSource final : public ChakraMessageSource {
 
 class ChakraFileReader {
  public:
-  ChakraFileReader(ChakraMessageSource* messages, Ledger* ledger)
-      : messages_(messages), ledger_(ledger) {}
+  ChakraFileReader(ChakraMessageSource* messages, const ReadOptions& options, Ledger* ledger)
+      : messages_(messages), options_(options), ledger_(ledger) {}
   absl::StatusOr<RankTrace> Read();
 
  private:
@@ -144,12 +145,18 @@ class ChakraFileReader {
   absl::Status ReadMetadata();
   absl::Status ReadNode();
   absl::Status AddNode();
+  void AddEdges(const std::vector<uint64_t>& ctrl_deps, const std::vector<uint64_t>& data_deps,
+                const std::vector<uint8_t>& data_dep_kinds);
+  void AddFlaw(const char* rule, absl::string_view reason);
+  void AddNodeFlaw(const char* rule, absl::string_view reason);
+  void CheckForRepeats(absl::string_view kind, const std::vector<uint64_t>& dependencies);
   absl::Status CheckDangling(const std::vector<RankTraceBuilder::Dangling>& dangling,
                              const RankTrace& trace);
   absl::Status ShiftToBase(RankTrace* trace);
   void AddNotices();
 
   ChakraMessageSource* messages_;
+  const ReadOptions& options_;
   Ledger* ledger_;
   ChakraProtoMsg::GlobalMetadata metadata_;
   ChakraProtoMsg::Node node_;
@@ -157,15 +164,20 @@ class ChakraFileReader {
   RankTraceBuilder builder_;
   absl::flat_hash_map<uint64_t, uint32_t> index_by_id_;
   std::vector<int64_t> byte_offsets_;  // Of nodes.
+  std::vector<uint32_t> records_;      // The same: place among the file's messages.
   int64_t sizeless_ = 0, peerless_ = 0;
   std::string cold_;
 };
 
 absl::Status ChakraFileReader::ReadMetadata() {
-  absl::StatusOr<ChakraFileInfo> info = DecodeMetadata(metadata_);
+  std::vector<MessageFlaw> flaws;
+  absl::StatusOr<ChakraFileInfo> info = DecodeMetadata(metadata_, options_, &flaws);
   if (!info.ok()) {
     return Annotate(info.status(),
                     absl::StrCat("byte offset ", messages_->offset(), ": GlobalMetadata"));
+  }
+  for (const MessageFlaw& flaw : flaws) {
+    AddFlaw(flaw.rule, absl::StrCat("GlobalMetadata: ", flaw.reason));
   }
   info_ = *std::move(info);
   builder_.header().queues = info_.queues;
@@ -173,21 +185,65 @@ absl::Status ChakraFileReader::ReadMetadata() {
   return absl::OkStatus();
 }
 
+// Of the message that is being read.
+void ChakraFileReader::AddFlaw(const char* rule, absl::string_view reason) {
+  ledger_->AddFlaw(rule, ledger_->input_records, messages_->offset(), reason);
+}
+
+void ChakraFileReader::AddNodeFlaw(const char* rule, absl::string_view reason) {
+  AddFlaw(rule,
+          absl::StrCat("node ", node_.id(), " (", ValidUtf8(node_.name(), 100), "): ", reason));
+}
+
 absl::Status ChakraFileReader::ReadNode() {
-  return Annotate(AddNode(), absl::StrCat("byte offset ", messages_->offset(), ", node ",
-                                          node_.id(), " (", node_.name().substr(0, 100), ")"));
+  const absl::Status added = AddNode();
+  if (added.ok()) return added;
+  return Annotate(added, absl::StrCat("byte offset ", messages_->offset(), ", node ", node_.id(),
+                                      " (", node_.name().substr(0, 100), ")"));
+}
+
+// Feeders that count entries wait for ever on one that is there twice.
+void ChakraFileReader::CheckForRepeats(absl::string_view kind,
+                                       const std::vector<uint64_t>& dependencies) {
+  if (dependencies.size() < 2) return;
+  std::vector<uint64_t> sorted = dependencies;
+  std::sort(sorted.begin(), sorted.end());
+  const auto twice = std::adjacent_find(sorted.begin(), sorted.end());
+  if (twice == sorted.end()) return;
+  AddNodeFlaw("duplicate_dependency", absl::StrCat(kind, ": ", *twice, " is there twice"));
+}
+
+// Of the newest node.
+void ChakraFileReader::AddEdges(const std::vector<uint64_t>& ctrl_deps,
+                                const std::vector<uint64_t>& data_deps,
+                                const std::vector<uint8_t>& data_dep_kinds) {
+  const uint32_t node = builder_.size() - 1;
+  for (const uint64_t dependency : ctrl_deps) {
+    builder_.AddEdgeById(node, dependency, EdgeKind::kControl);
+  }
+  for (size_t i = 0; i < data_deps.size(); ++i) {
+    const uint8_t kinds = data_dep_kinds.empty() ? 1 : data_dep_kinds[i];
+    for (int kind = 0; kind < kEdgeKindsCount; ++kind) {
+      if ((kinds >> kind & 1) == 0) continue;
+      builder_.AddEdgeById(node, data_deps[i], static_cast<EdgeKind>(kind));
+    }
+  }
 }
 
 absl::Status ChakraFileReader::AddNode() {
   const auto [it, added] = index_by_id_.emplace(node_.id(), builder_.size());
   if (!added) {
-    return absl::InvalidArgumentError(absl::StrCat(
-        "id: ", node_.id(), " is used twice, first at byte offset ", byte_offsets_[it->second]));
+    const std::string what = absl::StrCat(
+        "id: ", node_.id(), " is used twice, first at byte offset ", byte_offsets_[it->second]);
+    if (!options_.lenient) return absl::InvalidArgumentError(what);
+    ledger_->Reject("duplicate_node_id", ledger_->input_records, messages_->offset(), what);
+    return absl::OkStatus();
   }
   if (builder_.size() >= kMaxRecords) {
     return absl::InvalidArgumentError(absl::StrCat("more than ", kMaxRecords, " nodes"));
   }
-  ASSIGN_OR_RETURN(const DecodedNode decoded, DecodeNode(node_, &info_));
+  ASSIGN_OR_RETURN(const DecodedNode decoded, DecodeNode(node_, options_, &info_));
+  for (const MessageFlaw& flaw : decoded.flaws) AddNodeFlaw(flaw.rule, flaw.reason);
   NodeSpec spec;
   spec.id = node_.id();
   spec.type = decoded.type;
@@ -208,43 +264,47 @@ absl::Status ChakraFileReader::AddNode() {
     ++sizeless_;
   }
   if (decoded.has_comm && !collective && comm.peer == kNoRank) ++peerless_;
-  const uint32_t index = builder_.size();
   const std::vector<uint64_t> ctrl_deps(node_.ctrl_deps().begin(), node_.ctrl_deps().end());
   const std::vector<uint64_t> data_deps(node_.data_deps().begin(), node_.data_deps().end());
+  CheckForRepeats("ctrl_deps", ctrl_deps);
+  CheckForRepeats("data_deps", data_deps);
   ReduceToCold(decoded.added, &node_);
   cold_.clear();
   node_.AppendToString(&cold_);
   spec.cold = cold_;
   builder_.AddNode(spec);
-  for (uint64_t dependency : ctrl_deps) {
-    builder_.AddEdgeById(index, dependency, EdgeKind::kControl);
-  }
-  for (size_t i = 0; i < data_deps.size(); ++i) {
-    const uint8_t kinds = decoded.data_dep_kinds.empty() ? 1 : decoded.data_dep_kinds[i];
-    for (int kind = 0; kind < kEdgeKindsCount; ++kind) {
-      if ((kinds >> kind & 1) == 0) continue;
-      builder_.AddEdgeById(index, data_deps[i], static_cast<EdgeKind>(kind));
-    }
-  }
+  AddEdges(ctrl_deps, data_deps, decoded.data_dep_kinds);
   byte_offsets_.push_back(messages_->offset());
+  records_.push_back(static_cast<uint32_t>(ledger_->input_records));
   ledger_->Keep();
   return absl::OkStatus();
 }
 
+// Chakra's own feeder ignores ctrl_deps, and its converter leaves two that name no
+// node in every file: those are left out even when strict.
 absl::Status ChakraFileReader::CheckDangling(
     const std::vector<RankTraceBuilder::Dangling>& dangling, const RankTrace& trace) {
-  if (dangling.empty()) return absl::OkStatus();
   std::string listed;
-  for (size_t i = 0; i < dangling.size() && i < kListedMissing; ++i) {
-    const auto& [node, dependency_id, kind] = dangling[i];
-    absl::StrAppend(&listed, i == 0 ? "" : "; ", DescribeNode(trace, node), " at byte offset ",
-                    byte_offsets_[node], ": ", EdgeKindName(kind), " dependency ", dependency_id,
-                    " is not in the file");
+  int64_t missing = 0;
+  for (const auto& [node, dependency_id, kind] : dangling) {
+    const bool control = kind == EdgeKind::kControl;
+    const std::string what =
+        absl::StrCat(EdgeKindName(kind), " dependency ", dependency_id, " is not in the file");
+    if (control || options_.lenient) {
+      ledger_->AddFlaw(control ? "missing_control_dependency" : "missing_dependency",
+                       records_[node], byte_offsets_[node],
+                       absl::StrCat(DescribeNode(trace, node), ": ", what));
+    } else if (++missing <= kListedMissing) {
+      absl::StrAppend(&listed, missing == 1 ? "" : "; ", DescribeNode(trace, node),
+                      " at byte offset ", byte_offsets_[node], ": ", what);
+    }
   }
-  if (dangling.size() > kListedMissing) {
-    absl::StrAppend(&listed, "; ", dangling.size(), " such dependencies in all");
+  if (missing == 0) return absl::OkStatus();
+  if (missing > kListedMissing) {
+    absl::StrAppend(&listed, "; ", missing, " such dependencies in all");
   }
-  return absl::InvalidArgumentError(listed);
+  return absl::InvalidArgumentError(
+      absl::StrCat(listed, " (read leniently, such dependencies are left out)"));
 }
 
 // Other tools may give starts from 1970: counted from the first one then.
@@ -257,9 +317,12 @@ absl::Status ChakraFileReader::ShiftToBase(RankTrace* trace) {
   }
   if (first_ns == INT64_MAX) return absl::OkStatus();
   if (last_ns - first_ns > kMaxRecordingNs) {
-    return absl::InvalidArgumentError(absl::StrCat("start_time_micros: the nodes start over ",
-                                                   last_ns - first_ns, " ns, more than ",
-                                                   kMaxRecordingNs));
+    const std::string what = absl::StrCat("start_time_micros: the nodes start over ",
+                                          last_ns - first_ns, " ns, more than ", kMaxRecordingNs);
+    if (!options_.lenient) return absl::InvalidArgumentError(what);
+    ledger_->AddFlaw("time_out_of_range", -1, -1, absl::StrCat(what, ": no start is used"));
+    std::fill(trace->start_ns.begin(), trace->start_ns.end(), kUnknownNs);
+    return absl::OkStatus();
   }
   if (first_ns <= kMaxRecordingNs / 9) return absl::OkStatus();
   int64_t base_ns;
@@ -301,6 +364,9 @@ absl::StatusOr<RankTrace> ChakraFileReader::Read() {
     RETURN_IF_ERROR(ReadNode());
     ASSIGN_OR_RETURN(kind, messages_->Next(&metadata_, &node_));
   }
+  if (builder_.size() == 0) {
+    return AtOffset(messages_->offset(), "the file holds GlobalMetadata, but no nodes");
+  }
   RankTrace& header = builder_.header();
   header.schema = info_.schema;
   header.rank = info_.rank;
@@ -316,13 +382,15 @@ absl::StatusOr<RankTrace> ChakraFileReader::Read() {
 
 }  // namespace
 
-absl::StatusOr<RankTrace> ReadChakraMessages(ChakraMessageSource* source, Ledger* ledger) {
-  return ChakraFileReader(source, ledger).Read();
+absl::StatusOr<RankTrace> ReadChakraMessages(ChakraMessageSource* source,
+                                             const ReadOptions& options, Ledger* ledger) {
+  return ChakraFileReader(source, options, ledger).Read();
 }
 
-absl::StatusOr<RankTrace> ReadChakraEt(ByteSource* source, Ledger* ledger) {
+absl::StatusOr<RankTrace> ReadChakraEt(ByteSource* source, const ReadOptions& options,
+                                       Ledger* ledger) {
   EtMessageSource messages(source);
-  return ReadChakraMessages(&messages, ledger);
+  return ReadChakraMessages(&messages, options, ledger);
 }
 
 }  // namespace chakrad

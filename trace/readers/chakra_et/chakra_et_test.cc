@@ -4,6 +4,7 @@
 #include <gtest/gtest.h>
 
 #include <string>
+#include <tuple>
 
 #include "absl/strings/str_cat.h"
 #include "common/status_matchers.h"
@@ -21,9 +22,12 @@ using ::testing::IsEmpty;
 
 constexpr auto kInvalid = absl::StatusCode::kInvalidArgument;
 
-absl::StatusOr<RankTrace> Read(absl::string_view bytes, Ledger* ledger) {
+constexpr ReadOptions kLenient = {.lenient = true};
+
+absl::StatusOr<RankTrace> Read(absl::string_view bytes, Ledger* ledger,
+                               const ReadOptions& options = {}) {
   const auto source = OpenMemorySource(bytes);
-  return ReadChakraEt(source.get(), ledger);
+  return ReadChakraEt(source.get(), options, ledger);
 }
 absl::StatusOr<RankTrace> ReadNode(const std::string& node) {
   Ledger ledger;
@@ -192,7 +196,7 @@ TEST(ChakraEtTest, UnknownDuplicateAndMissingNodesAreNamed) {
   EXPECT_THAT(Read(ChakraFile("", {"id: 1 name: 'a' type: 4 data_deps: 7 ctrl_deps: 8"}), &ledger),
               StatusIs(kInvalid,
                        "node 1 (a) at byte offset 1: data dependency 7 is not in the "
-                       "file"));
+                       "file (read leniently, such dependencies are left out)"));
   EXPECT_THAT(ReadNode("id: 1 type: 77"), StatusIs(kInvalid, "type: 77 is not in [0, 8)"));
 }
 
@@ -231,7 +235,9 @@ TEST(ChakraEtTest, AFileCutAtAnyByteIsAnErrorOrEndsBetweenMessages) {
   for (size_t cut = 0; cut < file.size(); ++cut) {
     Ledger ledger;
     const absl::StatusOr<RankTrace> trace = Read(file.substr(0, cut), &ledger);
-    if (cut == first || cut == second) {
+    if (cut == first) {
+      EXPECT_THAT(trace, StatusIs(kInvalid, "but no nodes")) << cut;
+    } else if (cut == second) {
       EXPECT_THAT(trace, IsOk()) << cut;
     } else {
       EXPECT_THAT(trace, StatusIs(kInvalid, "byte offset ")) << cut;
@@ -246,9 +252,17 @@ TEST(ChakraEtTest, AnyByteMayBeDamaged) {
     for (int bit = 0; bit < 8; ++bit) {
       std::string damaged = file;
       damaged[at] = static_cast<char>(damaged[at] ^ (1 << bit));
-      Ledger ledger;
+      Ledger ledger, lenient_ledger;
       const absl::StatusOr<RankTrace> trace = Read(damaged, &ledger);
       EXPECT_TRUE(trace.ok() || trace.status().code() == kInvalid) << trace.status();
+      // What strict reading takes, lenient reading takes as well, and makes the same of it.
+      const absl::StatusOr<RankTrace> lenient = Read(damaged, &lenient_ledger, kLenient);
+      EXPECT_TRUE(lenient.ok() || lenient.status().code() == kInvalid) << lenient.status();
+      if (!trace.ok()) continue;
+      ASSERT_THAT(lenient, IsOk());
+      EXPECT_EQ(lenient->comm, trace->comm);
+      EXPECT_EQ(lenient->dep_node, trace->dep_node);
+      EXPECT_EQ(lenient_ledger.flaws_by_rule, ledger.flaws_by_rule);
     }
   }
 }
@@ -266,6 +280,198 @@ TEST(ChakraEtTest, StartsFrom1970AreCountedFromTheFirst) {
                                    "id: 3 type: 4 start_time_micros: 1"}),
                    &ledger),
               StatusIs(kInvalid, "start_time_micros: the nodes start over"));
+}
+
+TEST(ChakraEtTest, DependenciesThatNameNoNodeAreLeftOutAndCounted) {
+  const std::string file = ChakraFile(
+      "", {"id: 1 name: 'a' type: 4 data_deps: [2, 7, 8] ctrl_deps: [2, 9]", "id: 2 type: 4"});
+  Ledger ledger;
+  ASSERT_OK_AND_ASSIGN(const RankTrace trace, Read(file, &ledger, kLenient));
+  EXPECT_THAT(trace.dep_node, ElementsAre(1, 1));
+  EXPECT_EQ(ledger.flaws_by_rule["missing_dependency"], 2);
+  EXPECT_EQ(ledger.flaws_by_rule["missing_control_dependency"], 1);
+  EXPECT_EQ(ledger.flaws[0].record, 1);
+  EXPECT_EQ(ledger.flaws[0].byte_offset, 1);
+  EXPECT_THAT(ledger.flaws[1].reason, HasSubstr("node 1 (a): data dependency 7"));
+  EXPECT_EQ(ledger.kept, 2);
+  EXPECT_TRUE(ledger.Balanced());
+  // Of control dependencies nobody's results depend.
+  Ledger strict;
+  ASSERT_OK_AND_ASSIGN(const RankTrace control,
+                       Read(ChakraFile("", {"id: 1 type: 4 ctrl_deps: 9"}), &strict));
+  EXPECT_THAT(control.dep_node, IsEmpty());
+  EXPECT_EQ(strict.flaws_by_rule["missing_control_dependency"], 1);
+}
+
+TEST(ChakraEtTest, ManyMissingDependenciesAreCountedInTheError) {
+  std::string node = "id: 1 type: 4 ";
+  for (int id = 10; id < 35; ++id) absl::StrAppend(&node, "data_deps: ", id, " ");
+  const absl::Status status = ReadNode(node).status();
+  EXPECT_THAT(status, StatusIs(kInvalid, "data dependency 19 is not in the file; 25 such"));
+}
+
+TEST(ChakraEtTest, TheFirstOfTwoNodesWithOneIdCounts) {
+  Ledger ledger;
+  ASSERT_OK_AND_ASSIGN(const RankTrace trace,
+                       Read(ChakraFile("", {"id: 1 name: 'a' type: 4", "id: 1 name: 'b' type: 4",
+                                            "id: 2 type: 4 data_deps: [1, 1]"}),
+                            &ledger, kLenient));
+  EXPECT_THAT(trace.id, ElementsAre(1, 2));
+  EXPECT_EQ(trace.NameOf(0), "a");
+  EXPECT_THAT(trace.dep_node, ElementsAre(0));
+  EXPECT_EQ(ledger.rejected_by_rule["duplicate_node_id"], 1);
+  EXPECT_EQ(ledger.rejections[0].record, 2);
+  EXPECT_EQ(ledger.rejections[0].byte_offset, 9);
+  EXPECT_EQ(ledger.flaws_by_rule["duplicate_dependency"], 1);
+  EXPECT_EQ(ledger.flaws[0].record, 3);
+  EXPECT_TRUE(ledger.Balanced());
+}
+
+TEST(ChakraEtTest, ARepeatedDependencyIsAFlawEvenWhenStrict) {
+  Ledger ledger;
+  ASSERT_OK_AND_ASSIGN(
+      const RankTrace trace,
+      Read(ChakraFile("", {"id: 1 type: 4", "id: 2 type: 4 data_deps: [1, 1]"}), &ledger));
+  EXPECT_THAT(trace.dep_node, ElementsAre(0));
+  EXPECT_EQ(ledger.flaws_by_rule["duplicate_dependency"], 1);
+}
+
+TEST(ChakraEtTest, TheNameTellsACollectiveWhoseTypeIsMissing) {
+  const std::pair<const char*, CollectiveType> cases[] = {
+      {"ncclKernel_AllReduce_RING_LL_Sum_float(ncclDevComm*)", CollectiveType::kAllReduce},
+      {"ncclDevKernel_Broadcast_RING_LL(ncclDevKernelArgsStorage)", CollectiveType::kBroadcast},
+      {"ncclDevKernel_Reduce_RING_LL(x)", CollectiveType::kReduce},
+      {"ncclDevKernel_ReduceScatter_Sum_f32_RING_LL(x)", CollectiveType::kReduceScatter},
+      {"c10d::allreduce_", CollectiveType::kAllReduce},
+      {"c10d::gather_", CollectiveType::kGather},
+      {"nccl:all_to_all", CollectiveType::kAllToAll},
+      {"nccl:scatter", CollectiveType::kScatter},
+      {"gloo:barrier", CollectiveType::kBarrier},
+      {"COMM_COLL_NODE_conv1_ALL_GATHER", CollectiveType::kAllGather},
+      {"_allgather_base", CollectiveType::kAllGather},
+  };
+  for (const auto& [name, collective] : cases) {
+    Ledger ledger;
+    ASSERT_OK_AND_ASSIGN(
+        const RankTrace trace,
+        Read(ChakraFile("", {absl::StrCat("id: 1 type: COMM_COLL_NODE name: '", name, "' ",
+                                          Attribute("comm_size", "int64_val: 8"))}),
+             &ledger));
+    EXPECT_EQ(trace.CommOf(0)->collective, collective) << name;
+    EXPECT_EQ(trace.CommOf(0)->bytes, 8);
+    EXPECT_EQ(ledger.flaws_by_rule["comm_type_missing"], 1);
+  }
+  for (const char* name : {"ncclKernel_SendRecv_RING(x)", "reduce_the_gather", "",
+                           "allreduce_barrier", "f(allreduce)", "scatter"}) {
+    const std::string file =
+        ChakraFile("", {absl::StrCat("id: 1 type: COMM_COLL_NODE name: '", name, "' ",
+                                     Attribute("comm_size", "int64_val: 8"))});
+    Ledger ledger;
+    EXPECT_THAT(Read(file, &ledger), StatusIs(kInvalid, "its name does not tell")) << name;
+    ASSERT_OK_AND_ASSIGN(const RankTrace trace, Read(file, &ledger, kLenient));
+    EXPECT_EQ(trace.type[0], NodeType::kMetadata);  // Never an all-reduce of its own accord.
+    EXPECT_EQ(trace.CommOf(0), nullptr);
+  }
+}
+
+// As converters of Chakra 0.0.4 write them: the kernel beside them is the collective.
+TEST(ChakraEtTest, AHostCallWithoutTypeAndSizeIsTheCallNotTheCollective) {
+  Ledger ledger;
+  ASSERT_OK_AND_ASSIGN(
+      const RankTrace trace,
+      Read(ChakraFile("", {"id: 1 name: 'c10d::allreduce_(0)' type: COMM_COLL_NODE "
+                           "duration_micros: 5 " +
+                           Attribute("is_cpu_op", "bool_val: true")}),
+           &ledger));
+  EXPECT_EQ(trace.type[0], NodeType::kComp);
+  EXPECT_EQ(trace.work_ns[0], 5000);
+  EXPECT_TRUE(trace.comm.empty());
+  EXPECT_EQ(ledger.flaws_by_rule["comm_type_missing"], 1);
+}
+
+TEST(ChakraEtTest, WrongAttributesStandForNothingWhenLenient) {
+  const std::tuple<std::string, const char*> cases[] = {
+      {Attribute("comm_size", "string_val: 'big'"), "attribute_type"},
+      {Attribute("comm_size", "double_val: 1"), "attribute_type"},
+      {Attribute("comm_size", "int64_val: -1"), "attribute_range"},
+      {Attribute("comm_size", "uint64_val: 9223372036854775808"), "attribute_range"},
+      {Attribute("comm_type", "int64_val: 10") + Attribute("comm_size", "int64_val: 1"),
+       "attribute_range"},
+      {Attribute("pg_name", "int64_val: 1"), "attribute_type"},
+      {Attribute("is_cpu_op", "int64_val: 2"), "attribute_range"},
+      {Attribute("involved_dim", "bool_val: true"), "attribute_type"},
+      {Attribute("chakrad.queue", "int64_val: 0"), "attribute_range"},
+      {Attribute("chakrad.comm_group", "int64_val: 0"), "attribute_range"},
+      {Attribute("chakrad.edge_kinds", "int64_list { values: 1 }"), "attribute_range"},
+      {Attribute("chakrad.comm_fields", "int64_list { values: 1 }"), "attribute_range"},
+      {Attribute("chakrad.work_ns", "int64_val: 9000000000000000000"), "time_out_of_range"},
+      {Attribute("comm_tag", "int64_val: 1") + Attribute("comm_tag", "int64_val: 2"),
+       "duplicate_attribute"},
+      {"duration_micros: 18446744073709551615", "time_out_of_range"},
+      {"start_time_micros: 18446744073709551615", "time_out_of_range"},
+  };
+  for (const auto& [extra, rule] : cases) {
+    const std::string file =
+        ChakraFile("", {"id: 5 name: 'all_reduce' type: COMM_COLL_NODE " + extra});
+    Ledger ledger;
+    ASSERT_OK_AND_ASSIGN(const RankTrace trace, Read(file, &ledger, kLenient));
+    EXPECT_EQ(ledger.flaws_by_rule[rule], 1) << extra;
+    ASSERT_NE(trace.CommOf(0), nullptr);
+    EXPECT_EQ(trace.CommOf(0)->collective, CollectiveType::kAllReduce);
+    EXPECT_EQ(trace.CommOf(0)->involved_dims, UINT32_MAX);
+    EXPECT_EQ(trace.CommOf(0)->group, kNone);
+    EXPECT_FALSE(trace.is_host(0));
+    // Said to be missing, not read as 0 in silence.
+    EXPECT_EQ(trace.CommOf(0)->bytes, extra.find("comm_type") == std::string::npos ? 0 : 1);
+    EXPECT_EQ(ledger.notices.size(), extra.find("comm_type") == std::string::npos ? 1u : 0u);
+    EXPECT_NE(trace.work_ns[0], 9000000000000000000);
+    EXPECT_EQ(trace.start_ns[0], kUnknownNs);
+    EXPECT_TRUE(ledger.Balanced());
+    // The attribute is kept as it was, chakrad's own apart.
+    if (extra.find("attr") == 0 && extra.find("chakrad") == std::string::npos) {
+      EXPECT_THAT(std::string(trace.ColdOf(0)),
+                  HasSubstr(FromText<ChakraProtoMsg::Node>(extra).SerializeAsString()));
+    }
+  }
+}
+
+TEST(ChakraEtTest, UnknownNodeTypesSayNothing) {
+  Ledger ledger;
+  ASSERT_OK_AND_ASSIGN(
+      const RankTrace trace,
+      Read(ChakraFile("", {"id: 1 type: 77 duration_micros: 3", "id: 2"}), &ledger, kLenient));
+  EXPECT_THAT(trace.type, ElementsAre(NodeType::kMetadata, NodeType::kInvalid));
+  EXPECT_EQ(ledger.flaws_by_rule["unknown_node_type"], 2);
+  Ledger strict;
+  EXPECT_THAT(Read(ChakraFile("", {"id: 2"}), &strict), IsOk());
+  EXPECT_EQ(strict.flaws_by_rule["unknown_node_type"], 1);
+}
+
+TEST(ChakraEtTest, WrongMetadataStandsForNothingWhenLenient) {
+  const std::string file =
+      ChakraFile(Attribute("schema", "int64_val: 3") + Attribute("chakrad.rank", "int64_val: -7") +
+                     Attribute("chakrad.queues", "int64_list { values: [7, 0, 0] }") +
+                     Attribute("chakrad.groups", "string_list { values: 'x' }"),
+                 {"id: 1 type: 4"});
+  Ledger ledger;
+  EXPECT_THAT(Read(file, &ledger), StatusIs(kInvalid, "GlobalMetadata: schema"));
+  Ledger lenient;
+  ASSERT_OK_AND_ASSIGN(const RankTrace trace, Read(file, &lenient, kLenient));
+  EXPECT_EQ(trace.rank, kNoRank);
+  EXPECT_EQ(trace.queues.size(), 1u);
+  EXPECT_EQ(lenient.flaws_by_rule["attribute_type"], 3);
+  EXPECT_EQ(lenient.flaws_by_rule["attribute_range"], 1);
+  EXPECT_EQ(lenient.flaws[0].record, 0);
+}
+
+TEST(ChakraEtTest, StartsThatSpanTooMuchAreUnknownWhenLenient) {
+  Ledger ledger;
+  ASSERT_OK_AND_ASSIGN(const RankTrace trace,
+                       Read(ChakraFile("", {"id: 1 type: 4 start_time_micros: 1700000000000000",
+                                            "id: 3 type: 4 start_time_micros: 1"}),
+                            &ledger, kLenient));
+  EXPECT_THAT(trace.start_ns, ElementsAre(kUnknownNs, kUnknownNs));
+  EXPECT_EQ(ledger.flaws_by_rule["time_out_of_range"], 1);
 }
 
 TEST(AttributesTest, KeysAreKnownOnceAndDescribed) {

@@ -10,6 +10,7 @@
 #include "chakra/et_def.pb.h"
 #include "trace/model/ledger.h"
 #include "trace/model/rank_trace.h"
+#include "trace/readers/read_options.h"
 
 namespace chakrad {
 
@@ -26,7 +27,8 @@ class ChakraMessageSource {
 };
 
 // See ReadChakraEt.
-absl::StatusOr<RankTrace> ReadChakraMessages(ChakraMessageSource* source, Ledger* ledger);
+absl::StatusOr<RankTrace> ReadChakraMessages(ChakraMessageSource* source,
+                                             const ReadOptions& options, Ledger* ledger);
 
 }  // namespace chakrad
 

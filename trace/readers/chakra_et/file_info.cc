@@ -77,6 +77,31 @@ AttributeProto* Add(const char* key, ChakraProtoMsg::GlobalMetadata* metadata) {
   return attribute;
 }
 
+absl::Status DecodeFileAttribute(const AttributeProto& attribute, const AttributeInfo& known,
+                                 ChakraFileInfo* info) {
+  RETURN_IF_ERROR(CheckAttributeType(attribute, known));
+  int64_t value = 0;
+  if (attribute.name() == attr::kSchema) {
+    info->schema = attribute.string_val();
+  } else if (attribute.name() == attr::kFormat) {
+    RETURN_IF_ERROR(ReadInteger(attribute, 1, kAttributeFormat, &value));
+  } else if (attribute.name() == attr::kRank) {
+    RETURN_IF_ERROR(ReadInteger(attribute, kNoRank, INT32_MAX, &value));
+    info->rank = static_cast<int32_t>(value);
+  } else if (attribute.name() == attr::kBaseUnixNs) {
+    RETURN_IF_ERROR(ReadInteger(attribute, 0, INT64_MAX, &info->base_unix_ns));
+  } else if (attribute.name() == attr::kQueues) {
+    std::vector<Queue> queues;
+    RETURN_IF_ERROR(ReadQueues(attribute, &queues));
+    info->queues = std::move(queues);
+  } else if (attribute.name() == attr::kGroups) {
+    std::vector<ProcessGroup> groups;
+    RETURN_IF_ERROR(ReadGroups(attribute, &groups));
+    info->groups = std::move(groups);
+  }
+  return absl::OkStatus();
+}
+
 }  // namespace
 
 uint32_t ChakraFileInfo::FindGroup(absl::string_view name) {
@@ -92,7 +117,9 @@ uint32_t ChakraFileInfo::FindGroup(absl::string_view name) {
   return it->second;
 }
 
-absl::StatusOr<ChakraFileInfo> DecodeMetadata(const ChakraProtoMsg::GlobalMetadata& metadata) {
+absl::StatusOr<ChakraFileInfo> DecodeMetadata(const ChakraProtoMsg::GlobalMetadata& metadata,
+                                              const ReadOptions& options,
+                                              std::vector<MessageFlaw>* flaws) {
   ChakraFileInfo info;
   for (const AttributeProto& attribute : metadata.attr()) {
     const AttributeInfo* known = FindAttribute(attribute.name(), AttributeScope::kFile);
@@ -100,22 +127,10 @@ absl::StatusOr<ChakraFileInfo> DecodeMetadata(const ChakraProtoMsg::GlobalMetada
       info.unknown_keys.push_back(attribute.name());
       continue;
     }
-    RETURN_IF_ERROR(CheckAttributeType(attribute, *known));
-    int64_t value = 0;
-    if (attribute.name() == attr::kSchema) {
-      info.schema = attribute.string_val();
-    } else if (attribute.name() == attr::kFormat) {
-      RETURN_IF_ERROR(ReadInteger(attribute, 1, kAttributeFormat, &value));
-    } else if (attribute.name() == attr::kRank) {
-      RETURN_IF_ERROR(ReadInteger(attribute, kNoRank, INT32_MAX, &value));
-      info.rank = static_cast<int32_t>(value);
-    } else if (attribute.name() == attr::kBaseUnixNs) {
-      RETURN_IF_ERROR(ReadInteger(attribute, 0, INT64_MAX, &info.base_unix_ns));
-    } else if (attribute.name() == attr::kQueues) {
-      RETURN_IF_ERROR(ReadQueues(attribute, &info.queues));
-    } else if (attribute.name() == attr::kGroups) {
-      RETURN_IF_ERROR(ReadGroups(attribute, &info.groups));
-    }
+    const absl::Status decoded = DecodeFileAttribute(attribute, *known, &info);
+    if (decoded.ok()) continue;
+    if (!options.lenient) return decoded;
+    flaws->push_back({RuleOfAttribute(attribute, *known), std::string(decoded.message())});
   }
   return info;
 }

@@ -14,8 +14,15 @@
 #include "absl/strings/string_view.h"
 #include "chakra/et_def.pb.h"
 #include "trace/model/rank_trace.h"
+#include "trace/readers/read_options.h"
 
 namespace chakrad {
+
+// Something wrong with a message that reading could live with: for Ledger::AddFlaw.
+struct MessageFlaw {
+  const char* rule = "";
+  std::string reason;
+};
 
 // What GlobalMetadata says for all nodes.
 struct ChakraFileInfo {
@@ -34,8 +41,11 @@ struct ChakraFileInfo {
   size_t groups_indexed_ = 0;
 };
 
-// INVALID_ARGUMENT names the attribute, its value and what is allowed.
-absl::StatusOr<ChakraFileInfo> DecodeMetadata(const ChakraProtoMsg::GlobalMetadata& metadata);
+// INVALID_ARGUMENT names the attribute, its value and what is allowed; when lenient
+// the attribute says nothing and is a flaw.
+absl::StatusOr<ChakraFileInfo> DecodeMetadata(const ChakraProtoMsg::GlobalMetadata& metadata,
+                                              const ReadOptions& options,
+                                              std::vector<MessageFlaw>* flaws);
 ChakraProtoMsg::GlobalMetadata EncodeMetadata(const ChakraFileInfo& info);
 
 struct DecodedNode {
@@ -53,12 +63,25 @@ struct DecodedNode {
   WorkSize work_size;
   std::vector<uint8_t> data_dep_kinds;  // See attr::kEdgeKinds; empty: all are data edges.
   std::vector<std::string> added;       // See attr::kAdded.
+  std::vector<MessageFlaw> flaws;
 };
 
-// All integer kinds are taken; a wrong type, a negative size or a value out of
-// range is INVALID_ARGUMENT naming the attribute, never a zero. `info` gains
-// the groups that nodes name for the first time.
-absl::StatusOr<DecodedNode> DecodeNode(const ChakraProtoMsg::Node& node, ChakraFileInfo* info);
+// All integer kinds are taken. `info` gains the groups that nodes name for the first
+// time. Flaws, with what is made of the node:
+//   comm_type_missing   a COMM_COLL_NODE without one. Told by its name (collective_name.h):
+//                       that. A host operation with no size either: a call as old
+//                       converters write it, whose collective is another node; a COMP_NODE
+//   unknown_node_type   INVALID_NODE: kept as such, it takes no time
+// INVALID_ARGUMENT naming the attribute, and when lenient a flaw, the attribute then
+// standing for nothing, as if it were missing:
+//   attribute_type      a known attribute of another type
+//   attribute_range     a negative size or another value out of range
+//   duplicate_attribute a known attribute twice: the first one counts
+//   time_out_of_range   a start or duration beyond kMaxRecordingNs: unknown
+//   comm_type_missing   not told by the name either: a METADATA_NODE
+//   unknown_node_type   a number that is no node type: a METADATA_NODE
+absl::StatusOr<DecodedNode> DecodeNode(const ChakraProtoMsg::Node& node, const ReadOptions& options,
+                                       ChakraFileInfo* info);
 
 // Leaves inputs, outputs, attributes and unknown fields, without chakrad's own
 // known attributes and those that the writer `added`.

@@ -275,10 +275,10 @@ absl::StatusOr<RankTrace> ReadChakraJson(ByteSource* source, const ReadOptions& 
   ReplayedSource replayed(std::move(front), source);
   if (concatenated) {
     ConcatenatedSource messages(&replayed, options, ledger);
-    return ReadChakraMessages(&messages, ledger);
+    return ReadChakraMessages(&messages, options, ledger);
   }
   DocumentSource messages(&replayed, options, ledger);
-  return ReadChakraMessages(&messages, ledger);
+  return ReadChakraMessages(&messages, options, ledger);
 }
 
 }  // namespace chakrad
