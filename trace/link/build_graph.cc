@@ -98,8 +98,18 @@ class Builder {
   }
 
  private:
+  // The graph's queue of a Kineto event.
+  uint32_t QueueOfEvent(uint32_t event) {
+    const std::vector<Queue>& queues = graph_.kineto->queues;
+    const uint32_t recorded = graph_.kineto->events.queue(event);
+    if (queue_of_recorded_.size() < queues.size()) queue_of_recorded_.resize(queues.size(), kNone);
+    uint32_t& queue = queue_of_recorded_[recorded];
+    if (queue == kNone) queue = FindOrAddQueue(&graph_, queues[recorded]);
+    return queue;
+  }
+
   absl::string_view EventName(uint32_t event) const {
-    return graph_.kineto->strings.Get(graph_.kineto->events[event].name);
+    return graph_.kineto->strings.Get(graph_.kineto->events.name(event));
   }
 
   void AddEtOps() {
@@ -121,7 +131,8 @@ class Builder {
                   : IsAsyncHostComm(node.name)   ? NodeRole::kComm
                   : op.scope == kAnnotationScope ? NodeRole::kAnnotation
                                                  : NodeRole::kHostOp;
-      node.queue = FindOrAddQueue(&graph_, QueueOf(op, node));
+      node.queue = node.event != kNone ? QueueOfEvent(node.event)
+                                       : FindOrAddQueue(&graph_, QueueOf(op, node));
       if (node.event != kNone) TakeTimes(&node);
       if (node.role == NodeRole::kDevice) SetWork(&node);
       largest_id_ = std::max(largest_id_, op.id);
@@ -130,7 +141,7 @@ class Builder {
   }
 
   Queue QueueOf(const EtOp& op, const LinkNode& node) const {
-    if (node.event != kNone) return graph_.kineto->queues[graph_.kineto->events[node.event].queue];
+    if (node.event != kNone) return graph_.kineto->queues[graph_.kineto->events.queue(node.event)];
     if (node.role == NodeRole::kComm) return {Queue::Kind::kHostThread, -1, kUnknownWorker};
     const auto it = host_match_.queue_of_tid.find(op.tid);
     if (it != host_match_.queue_of_tid.end()) return graph_.kineto->queues[it->second];
@@ -140,13 +151,12 @@ class Builder {
   }
 
   void TakeTimes(LinkNode* node) const {
-    const KinetoEvent& event = graph_.kineto->events[node->event];
-    node->start_ns = event.start_ns;
-    node->dur_ns = event.dur_ns;
-    node->order_ns = event.start_ns;
-    if (node->args == nullptr && event.comm != kNone) {
-      node->args = &graph_.kineto->comm_args[event.comm];
-    }
+    const KinetoEvents& events = graph_.kineto->events;
+    node->start_ns = events.start_ns(node->event);
+    node->dur_ns = events.dur_ns(node->event);
+    node->order_ns = node->start_ns;
+    const uint32_t comm = events.comm(node->event);
+    if (node->args == nullptr && comm != kNone) node->args = &graph_.kineto->comm_args[comm];
   }
 
   LinkNode EventNode(uint32_t index, NodeRole role) {
@@ -154,7 +164,7 @@ class Builder {
     node.name = EventName(index);
     node.role = role;
     node.event = index;
-    node.queue = FindOrAddQueue(&graph_, graph_.kineto->queues[graph_.kineto->events[index].queue]);
+    node.queue = QueueOfEvent(index);
     TakeTimes(&node);
     return node;
   }
@@ -172,7 +182,7 @@ class Builder {
       if (call != kNone) launches[call] = true;
     }
     for (uint32_t index = 0; index < kineto.events.size(); ++index) {
-      const KinetoKind kind = kineto.events[index].kind;
+      const KinetoKind kind = kineto.events.kind(index);
       if (kind == KinetoKind::kRuntime) {
         if (launches[index] && nesting_.enclosing[index] == kNone) {
           Add(index, EventNode(index, NodeRole::kHostOp));
@@ -188,13 +198,13 @@ class Builder {
 
   // A device operation that the execution trace itself holds, linked already.
   bool IsLinkedDeviceOp(const LinkNode& node) const {
-    return node.event != kNone && IsDeviceOp(graph_.kineto->events[node.event]);
+    return node.event != kNone && IsDeviceOp(graph_.kineto->events.kind(node.event));
   }
 
   void AddDeviceOps() {
     const KinetoTrace& kineto = *graph_.kineto;
     for (uint32_t index = 0; index < kineto.events.size(); ++index) {
-      if (!IsDeviceOp(kineto.events[index])) continue;
+      if (!IsDeviceOp(kineto.events.kind(index))) continue;
       if (graph_.node_of_event[index] != kNone) {
         SetLaunch(&graph_.nodes[graph_.node_of_event[index]]);
         continue;
@@ -207,13 +217,12 @@ class Builder {
   }
 
   void SetWork(LinkNode* node) const {
-    const KinetoEvent& event = graph_.kineto->events[node->event];
+    const KinetoKind kind = graph_.kineto->events.kind(node->event);
     // A copy to the device loads; what leaves it, or fills it, stores.
-    node->type = event.kind == KinetoKind::kKernel   ? NodeType::kComp
-                 : event.kind == KinetoKind::kMemset ? NodeType::kMemStore
-                 : IsCopyOut(node->name)             ? NodeType::kMemStore
-                                                     : NodeType::kMemLoad;
-    node->work_ns = event.dur_ns;
+    node->type = kind == KinetoKind::kKernel   ? NodeType::kComp
+                 : kind == KinetoKind::kMemset ? NodeType::kMemStore
+                 : IsCopyOut(node->name)       ? NodeType::kMemStore
+                                               : NodeType::kMemLoad;
   }
 
   void SetLaunch(LinkNode* node) const {
@@ -223,7 +232,7 @@ class Builder {
       const uint32_t around = nesting_.enclosing[call];
       node->caller = graph_.node_of_event[around == kNone ? call : around];
       node->launch_event = call;
-      node->launch_ns = graph_.kineto->events[call].start_ns;
+      node->launch_ns = graph_.kineto->events.start_ns(call);
     } else if (host_op != kNone) {
       node->caller = graph_.node_of_event[host_op];
       node->launch_ns = graph_.nodes[node->caller].start_ns;
@@ -239,11 +248,11 @@ class Builder {
   void AddCalls() {
     const KinetoTrace& kineto = *graph_.kineto;
     for (uint32_t index = 0; index < kineto.events.size(); ++index) {
-      if (kineto.events[index].kind != KinetoKind::kRuntime) continue;
+      if (kineto.events.kind(index) != KinetoKind::kRuntime) continue;
       const uint32_t around = nesting_.enclosing[index];
       graph_.calls.push_back(
           {index, around == kNone ? graph_.node_of_event[index] : graph_.node_of_event[around],
-           FindOrAddQueue(&graph_, kineto.queues[kineto.events[index].queue])});
+           QueueOfEvent(index)});
     }
   }
 
@@ -389,6 +398,7 @@ class Builder {
   const DeviceMatch& device_match_;
   LinkGraph graph_;
   uint64_t largest_id_ = 0;
+  std::vector<uint32_t> queue_of_recorded_;  // By index into KinetoTrace::queues; kNone.
 };
 
 }  // namespace

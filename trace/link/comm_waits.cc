@@ -208,7 +208,8 @@ class CommWaiter {
   void NoteLateEnd(const HostThread& thread, uint32_t comm, uint32_t consumer) {
     LinkNode& node = graph_.nodes[comm];
     if (consumer != kNone) {
-      node.late_ns = std::max<int64_t>(0, node.end_ns() - graph_.nodes[consumer].start_ns);
+      node.late_ns = static_cast<uint32_t>(
+          std::max<int64_t>(0, node.end_ns() - graph_.nodes[consumer].start_ns));
       return;
     }
     // Without buffers: T went on after a pause, much longer than the lateness.
@@ -218,7 +219,7 @@ class CommWaiter {
     const int64_t pause_begin_ns = std::max(thread.busy_until_ns[at], node.launch_ns);
     const int64_t late_ns = node.end_ns() - start_ns;
     if (late_ns > 0 && start_ns - pause_begin_ns > std::max(kMinExposedNs, 3 * late_ns)) {
-      node.late_ns = late_ns;
+      node.late_ns = static_cast<uint32_t>(late_ns);
     }
   }
 

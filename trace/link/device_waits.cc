@@ -21,7 +21,7 @@ constexpr int kMaxCallDepth = 64;
 // Collectives of a thread that nobody has waited for; older ones are forgotten.
 constexpr size_t kMaxPending = 1024;
 
-enum class CallKind { kOther, kDeviceSync, kStreamSync, kSyncCopy, kStreamWait };
+enum class CallKind { kUnknown, kOther, kDeviceSync, kStreamSync, kSyncCopy, kStreamWait };
 
 CallKind KindOfCall(absl::string_view name) {
   if (absl::StrContains(name, "DeviceSynchronize") || absl::StrContains(name, "CtxSynchronize")) {
@@ -52,10 +52,18 @@ class Walker {
   void Run() {
     std::vector<std::pair<uint32_t, uint32_t>> launches;  // Call's event, device node.
     for (uint32_t event = 0; event < kineto_.events.size(); ++event) {
-      const KinetoEvent& e = kineto_.events[event];
-      if (e.correlation < 0) continue;
-      if (e.kind == KinetoKind::kSync) sync_of_correlation_[e.correlation] = event;
-      if (e.kind == KinetoKind::kRuntime) call_start_of_correlation_[e.correlation] = e.start_ns;
+      if (kineto_.events.kind(event) != KinetoKind::kSync) continue;
+      const KinetoEvent sync = kineto_.events[event];
+      if (sync.correlation >= 0) sync_of_correlation_[sync.correlation] = event;
+      call_start_of_correlation_[sync.sync_record_correlation] = kUnknownNs;
+    }
+    for (uint32_t event = 0; event < kineto_.events.size(); ++event) {
+      if (call_start_of_correlation_.empty()) break;  // Most profiles have no such events.
+      if (kineto_.events.kind(event) != KinetoKind::kRuntime) continue;
+      const int64_t correlation = kineto_.events.correlation(event);
+      const auto call = call_start_of_correlation_.find(correlation);
+      if (correlation < 0 || call == call_start_of_correlation_.end()) continue;
+      call->second = kineto_.events.start_ns(event);
     }
     for (uint32_t i = 0; i < graph_.size(); ++i) {
       if (graph_.nodes[i].launch_event != kNone) {
@@ -109,9 +117,14 @@ class Walker {
   }
 
   void Visit(const RuntimeCall& call) {
-    const KinetoEvent& event = kineto_.events[call.event];
-    const CallKind kind = KindOfCall(kineto_.strings.Get(event.name));
+    const uint32_t name = kineto_.events.name(call.event);
+    if (kind_of_name_.size() <= name) kind_of_name_.resize(name + 1, CallKind::kUnknown);
+    if (kind_of_name_[name] == CallKind::kUnknown) {
+      kind_of_name_[name] = KindOfCall(kineto_.strings.Get(name));
+    }
+    const CallKind kind = kind_of_name_[name];
     switch (kind) {
+      case CallKind::kUnknown:
       case CallKind::kOther:
         return;
       case CallKind::kStreamWait:
@@ -145,9 +158,9 @@ class Walker {
 
   // The stream that a call synchronises with, from the cuda_sync event beside it.
   uint32_t SyncedStream(const RuntimeCall& call) const {
-    const auto it = sync_of_correlation_.find(kineto_.events[call.event].correlation);
+    const auto it = sync_of_correlation_.find(kineto_.events.correlation(call.event));
     if (it == sync_of_correlation_.end()) return kNone;
-    const KinetoEvent& sync = kineto_.events[it->second];
+    const KinetoEvent sync = kineto_.events[it->second];
     const Queue& queue = kineto_.queues[sync.queue];
     return FindStream(queue.device, sync.sync_stream >= 0 ? sync.sync_stream : queue.raw_id);
   }
@@ -155,11 +168,13 @@ class Walker {
   // How many of `launched` come before the event was recorded for which a call
   // waits; all where the trace does not tell.
   size_t BeforeRecord(const std::vector<uint32_t>& launched, const RuntimeCall& call) const {
-    const auto sync = sync_of_correlation_.find(kineto_.events[call.event].correlation);
+    const auto sync = sync_of_correlation_.find(kineto_.events.correlation(call.event));
     if (sync == sync_of_correlation_.end()) return launched.size();
     const auto record =
         call_start_of_correlation_.find(kineto_.events[sync->second].sync_record_correlation);
-    if (record == call_start_of_correlation_.end()) return launched.size();
+    if (record == call_start_of_correlation_.end() || record->second == kUnknownNs) {
+      return launched.size();
+    }
     const auto it = std::partition_point(launched.begin(), launched.end(), [&](uint32_t node) {
       return graph_.nodes[node].launch_ns < record->second;
     });
@@ -167,8 +182,7 @@ class Walker {
   }
 
   uint32_t LastEnded(const std::vector<uint32_t>& launched, const RuntimeCall& call) const {
-    const KinetoEvent& event = kineto_.events[call.event];
-    const int64_t end_ns = event.start_ns + event.dur_ns + kClockSlackNs;
+    const int64_t end_ns = kineto_.events.end_ns(call.event) + kClockSlackNs;
     const size_t count = BeforeRecord(launched, call);
     const size_t stop = count > kMaxLaunchesSearched ? count - kMaxLaunchesSearched : 0;
     for (size_t i = count; i > stop; --i) {
@@ -178,8 +192,8 @@ class Walker {
   }
 
   void HostWaits(const RuntimeCall& call, const std::vector<uint32_t>& awaited) {
-    const KinetoEvent& event = kineto_.events[call.event];
-    const int64_t end_ns = event.start_ns + event.dur_ns;
+    const int64_t start_ns = kineto_.events.start_ns(call.event);
+    const int64_t end_ns = kineto_.events.end_ns(call.event);
     const std::vector<uint32_t>& thread = graph_.in_order[call.queue];
     size_t at = FirstStartingAt(graph_, call.queue, end_ns);
     while (at < thread.size() && (graph_.nodes[thread[at]].role != NodeRole::kHostOp ||
@@ -189,15 +203,15 @@ class Walker {
     if (at == thread.size()) return;
     for (const uint32_t node : awaited) {
       Wait(thread[at], node);
-      const int64_t until_ns = std::clamp(graph_.nodes[node].end_ns(), event.start_ns, end_ns);
-      graph_.waits.push_back({thread[at], node, event.start_ns, until_ns});
+      const int64_t until_ns = std::clamp(graph_.nodes[node].end_ns(), start_ns, end_ns);
+      graph_.waits.push_back({thread[at], node, start_ns, until_ns});
     }
   }
 
   void StreamWait(const RuntimeCall& call) {
-    const auto sync = sync_of_correlation_.find(kineto_.events[call.event].correlation);
+    const auto sync = sync_of_correlation_.find(kineto_.events.correlation(call.event));
     if (sync != sync_of_correlation_.end()) {
-      const KinetoEvent& event = kineto_.events[sync->second];
+      const KinetoEvent event = kineto_.events[sync->second];
       const Queue& waiting = kineto_.queues[event.queue];
       const uint32_t on = FindStream(waiting.device, waiting.raw_id);
       const uint32_t other = FindStream(waiting.device, event.sync_stream);
@@ -240,7 +254,9 @@ class Walker {
   LinkGraph& graph_;
   const KinetoTrace& kineto_;
   absl::flat_hash_map<int64_t, uint32_t> sync_of_correlation_;
+  // Of the calls that recorded an event for which something waits.
   absl::flat_hash_map<int64_t, int64_t> call_start_of_correlation_;
+  std::vector<CallKind> kind_of_name_;
   absl::flat_hash_map<int64_t, uint32_t> comm_of_sequence_;
   std::vector<std::vector<uint32_t>> launched_on_;  // Of each stream, in launch order.
   std::vector<std::vector<uint32_t>> launched_by_;  // Of each thread, in launch order.

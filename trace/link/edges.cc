@@ -43,8 +43,9 @@ struct Sequence {
 
 Sequence SequenceOf(const LinkGraph& graph, const LinkNode& node) {
   if (node.event != kNone) {
-    const KinetoEvent& event = graph.kineto->events[node.event];
-    if (event.sequence >= 0) return {event.sequence, event.forward_tid > 0};
+    const KinetoEvents& events = graph.kineto->events;
+    const int64_t number = events.sequence(node.event);
+    if (number >= 0) return {number, events.forward_tid(node.event) > 0};
   }
   if (node.et_op == kNone) return {};
   const EtOp& op = graph.et->ops[node.et_op];
@@ -104,7 +105,7 @@ void AddRecordedWaitEdges(LinkGraph* graph) {
 
 void DropBackwardEdges(LinkGraph* graph) {
   std::map<EdgeKind, int64_t> dropped;
-  std::erase_if(graph->edges, [&](const LinkEdge& edge) {
+  const auto points_back = [&](const LinkEdge& edge) {
     const LinkNode& node = graph->nodes[edge.node];
     const LinkNode& dependency = graph->nodes[edge.dependency];
     // A wait also ends before what waits begins.
@@ -114,7 +115,12 @@ void DropBackwardEdges(LinkGraph* graph) {
     if (before && InOrder(*graph, edge.dependency, edge.node)) return false;
     ++dropped[edge.kind];
     return true;
-  });
+  };
+  size_t kept = 0;
+  for (const LinkEdge& edge : graph->edges) {
+    if (!points_back(edge)) graph->edges[kept++] = edge;
+  }
+  graph->edges.resize(kept);
   for (const auto& [kind, count] : dropped) {
     graph->notices.push_back(absl::StrCat(count, " ", EdgeKindName(kind),
                                           " dependencies pointed back in recorded time and were "

@@ -8,8 +8,10 @@
 namespace chakrad {
 
 // Cold blocks: as the execution trace recorded them; of what
-// only Kineto has, its ids, stream and bytes as attributes.
-absl::StatusOr<RankTrace> EmitRankTrace(const LinkGraph& graph);
+// only Kineto has, its ids, stream and bytes as attributes. Uses `graph` up, and
+// the cold blocks of `et` (null, or what the graph is of): their memory is given
+// back while the result grows. O(nodes + edges log edges of a node).
+absl::StatusOr<RankTrace> EmitRankTrace(LinkGraph graph, PyTorchEt* et);
 
 }  // namespace chakrad
 

@@ -23,24 +23,26 @@
 namespace chakrad {
 namespace {
 
-// A record counted as kept became part of a node.
-void KeptBecomesMerged(absl::string_view rule, Ledger* ledger) {
-  --ledger->kept;
-  ++ledger->merged;
-  ++ledger->merged_by_rule[std::string(rule)];
+// Records counted as kept became parts of nodes.
+void KeptBecomesMerged(const char* rule, int64_t count, Ledger* ledger) {
+  if (count == 0) return;
+  ledger->kept -= count;
+  ledger->merged += count;
+  ledger->merged_by_rule[rule] += count;
 }
 
 // Every event is a node of its own, or says into what it went.
 void AccountForEvents(const LinkGraph& graph, Ledger* ledger) {
+  int64_t host_ops = 0, syncs = 0, calls = 0, calls_between_ops = 0;
   for (uint32_t event = 0; event < graph.kineto->events.size(); ++event) {
     const uint32_t node = graph.node_of_event[event];
-    switch (graph.kineto->events[event].kind) {
+    switch (graph.kineto->events.kind(event)) {
       case KinetoKind::kHostOp:
       case KinetoKind::kAnnotation:
-        if (graph.nodes[node].et_op != kNone) KeptBecomesMerged("host_op", ledger);
+        if (graph.nodes[node].et_op != kNone) ++host_ops;
         break;
       case KinetoKind::kSync:
-        KeptBecomesMerged("sync_event", ledger);
+        ++syncs;
         break;
       default:
         break;
@@ -48,9 +50,12 @@ void AccountForEvents(const LinkGraph& graph, Ledger* ledger) {
   }
   for (const RuntimeCall& call : graph.calls) {
     if (graph.node_of_event[call.event] != kNone) continue;  // A launch outside of any operation.
-    KeptBecomesMerged(call.enclosing != kNone ? "runtime_call" : "runtime_call_between_ops",
-                      ledger);
+    ++(call.enclosing != kNone ? calls : calls_between_ops);
   }
+  KeptBecomesMerged("host_op", host_ops, ledger);
+  KeptBecomesMerged("sync_event", syncs, ledger);
+  KeptBecomesMerged("runtime_call", calls, ledger);
+  KeptBecomesMerged("runtime_call_between_ops", calls_between_ops, ledger);
 }
 
 void NotifyOfHostMatch(const HostMatch& match, Ledger* ledger) {
@@ -104,10 +109,9 @@ absl::StatusOr<int32_t> RankOf(const PyTorchEt* et, const KinetoTrace* kineto) {
 
 }  // namespace
 
-absl::StatusOr<RankTrace> LinkRank(const PyTorchEt* et, Ledger* et_ledger,
-                                   const KinetoTrace* kineto, Ledger* kineto_ledger,
-                                   int32_t known_rank, const Manifest* manifest,
-                                   const KernelNames* kernel_names) {
+absl::StatusOr<RankTrace> LinkRank(PyTorchEt* et, Ledger* et_ledger, KinetoTrace* kineto,
+                                   Ledger* kineto_ledger, int32_t known_rank,
+                                   const Manifest* manifest, const KernelNames* kernel_names) {
   ASSIGN_OR_RETURN(int32_t rank, RankOf(et, kineto));
   if (rank == kNoRank) rank = known_rank;
   const bool linked = et != nullptr && !et->linked.empty();
@@ -127,6 +131,10 @@ absl::StatusOr<RankTrace> LinkRank(const PyTorchEt* et, Ledger* et_ledger,
   }
   ASSIGN_OR_RETURN(LinkGraph graph, BuildGraph(et, kineto, manifest, view.host_match, view.nesting,
                                                view.device_match));
+  // Large, and needed no more.
+  view.nesting = {};
+  view.device_match.launch = view.device_match.host_op = {};
+  view.host_match.event_of_op = view.host_match.op_of_event = {};
   if (graph.nodes.empty()) {
     const Ledger& ledger = kineto_ledger != nullptr ? *kineto_ledger : *et_ledger;
     return absl::InvalidArgumentError(absl::StrCat("the file holds no operation: of its ",
@@ -140,6 +148,10 @@ absl::StatusOr<RankTrace> LinkRank(const PyTorchEt* et, Ledger* et_ledger,
   AddRecordedWaitEdges(&graph);
   if (kineto != nullptr) {
     AddDeviceWaits(&graph);
+    if (!linked) AccountForEvents(graph, kineto_ledger);
+    graph.calls = {};
+    graph.node_of_event = {};
+    kineto->events.DropTimes();
     AddCommWaits(&graph);
     AddAutogradWaits(&graph);
   }
@@ -148,7 +160,6 @@ absl::StatusOr<RankTrace> LinkRank(const PyTorchEt* et, Ledger* et_ledger,
   if (kineto != nullptr) ShareOutTimes(&graph);
 
   if (kineto != nullptr && !linked) {
-    AccountForEvents(graph, kineto_ledger);
     NotifyOfDeviceMatch(view.device_match, kineto_ledger);
     if (et != nullptr) NotifyOfHostMatch(view.host_match, et_ledger);
   }
@@ -158,7 +169,7 @@ absl::StatusOr<RankTrace> LinkRank(const PyTorchEt* et, Ledger* et_ledger,
   for (const LedgerEntry& flaw : graph.flaws) {
     ledger->AddFlaw(flaw.rule, flaw.record, flaw.byte_offset, flaw.reason);
   }
-  ASSIGN_OR_RETURN(RankTrace trace, EmitRankTrace(graph));
+  ASSIGN_OR_RETURN(RankTrace trace, EmitRankTrace(std::move(graph), et));
   trace.rank = rank;
   return trace;
 }

@@ -38,10 +38,12 @@ struct Manifest;
 // (trace/link/assemble.h) makes it global. Its edges have no cycle: each points
 // forward in recorded order. INVALID_ARGUMENT when the parents that an execution
 // trace records form a cycle (printed, with byte offset), or when the two files
-// name different ranks. O(n log n).
-absl::StatusOr<RankTrace> LinkRank(const PyTorchEt* et, Ledger* et_ledger,
-                                   const KinetoTrace* kineto, Ledger* kineto_ledger,
-                                   int32_t known_rank, const Manifest* manifest,
+// name different ranks. Uses `et` and `kineto` up: parts of both are gone
+// afterwards, so that they and the result need not fit into memory together.
+// O(n log n).
+absl::StatusOr<RankTrace> LinkRank(PyTorchEt* et, Ledger* et_ledger, KinetoTrace* kineto,
+                                   Ledger* kineto_ledger, int32_t known_rank,
+                                   const Manifest* manifest,
                                    const KernelNames* kernel_names = nullptr);
 
 }  // namespace chakrad

@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "absl/strings/string_view.h"
+#include "trace/link/chunked_vector.h"
 #include "trace/model/ledger.h"
 #include "trace/model/rank_trace.h"
 
@@ -35,8 +36,7 @@ enum class NodeRole : uint8_t {
 struct LinkNode {
   uint64_t id = 0;
   absl::string_view name;
-  NodeRole role = NodeRole::kHostOp;
-  NodeType type = NodeType::kComp;
+  const CommArgs* args = nullptr;
   uint32_t queue = kNone;         // Index into LinkGraph::queues.
   uint32_t et_op = kNone;         // Index into PyTorchEt::ops.
   uint32_t event = kNone;         // Index into KinetoTrace::events.
@@ -44,15 +44,14 @@ struct LinkNode {
   uint32_t caller = kNone;        // Device operations and communication: the host operation whose
                                   // call started them.
   uint32_t launch_event = kNone;  // Device operations: the runtime call, a Kineto event.
-  const CommArgs* args = nullptr;
-  uint32_t comm = kNone;  // Communication nodes: index into LinkGraph::comm.
+  uint32_t comm = kNone;          // Communication nodes: index into LinkGraph::comm.
+  uint32_t late_ns = 0;  // How long after its real end the recorder noted it; at most kMaxLateNs.
+  NodeRole role = NodeRole::kHostOp;
+  NodeType type = NodeType::kComp;
   int64_t start_ns = kUnknownNs;
   int64_t dur_ns = kUnknownNs;
   int64_t launch_ns = kUnknownNs;  // Device operations, communication: when the call was made.
-  int64_t late_ns = 0;             // How long after its real end the recorder noted it.
-  int64_t work_ns = kUnknownNs;
-  int64_t gap_ns = 0;
-  int64_t order_ns = 0;  // start_ns; of a node without times, that of the one before it.
+  int64_t order_ns = 0;            // start_ns; of a node without times, that of the one before it.
 
   bool timed() const { return start_ns != kUnknownNs; }
   int64_t end_ns() const { return start_ns + dur_ns; }
@@ -87,7 +86,7 @@ struct LinkGraph {
   const Manifest* manifest = nullptr;
   const KernelNames* kernel_names = nullptr;  // Null: the built-in table alone.
 
-  std::vector<LinkNode> nodes;
+  ChunkedVector<LinkNode> nodes;
   std::vector<Queue> queues;
   std::map<std::tuple<Queue::Kind, int32_t, int64_t>, uint32_t> queue_index;
   // Of each queue, its nodes in the order they started (roots first).
@@ -95,10 +94,13 @@ struct LinkGraph {
   std::vector<RuntimeCall> calls;       // By start.
   std::vector<uint32_t> node_of_event;  // Of each Kineto event; kNone.
   std::vector<HostWait> waits;
-  std::vector<LinkEdge> edges;
+  ChunkedVector<LinkEdge> edges;
   std::vector<CommOp> comm;
   std::vector<ProcessGroup> groups;
   int64_t first_start_ns = kUnknownNs;  // Of any node.
+  // Of each node, from ShareOutTimes on: see RankTrace.
+  std::vector<int64_t> work_ns;
+  std::vector<int64_t> gap_ns;
   std::vector<std::string> notices;
   std::vector<LedgerEntry> flaws;  // Of no record in particular.
 

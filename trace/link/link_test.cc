@@ -22,7 +22,7 @@ bool HasNotice(const Ledger& ledger, absl::string_view part) {
 }
 
 RankTrace LinkKineto(FakeKineto* fake) {
-  const KinetoTrace kineto = fake->Take();
+  KinetoTrace kineto = fake->Take();
   auto linked = LinkRank(nullptr, nullptr, &kineto, fake->ledger(), kNoRank, nullptr);
   EXPECT_THAT(linked, IsOk());
   EXPECT_TRUE(fake->ledger()->Balanced());
@@ -220,7 +220,7 @@ TEST(LinkTest, OperationsKeepTheirIdsAndKinetoGivesTimesToThoseItKnows) {
   fake.Host(77, "aten::extra", 50, 10).rf_id = 99;
   fake.Call(77, "cudaLaunchKernel", 2, 1, 1);
   fake.Kernel(7, "gemm", 5, 20, 1);
-  const KinetoTrace kineto = fake.Take();
+  KinetoTrace kineto = fake.Take();
   ASSERT_OK_AND_ASSIGN(const RankTrace rank,
                        LinkRank(&et.et(), et.ledger(), &kineto, fake.ledger(), kNoRank, nullptr));
   EXPECT_EQ(rank.id, (std::vector<uint64_t>{1, 2, 10, 12, 15, 16, 17}));
@@ -244,7 +244,7 @@ TEST(LinkTest, IdsThatStandForOtherNamesAreGivenUpForNameAndOrder) {
     et.Op(10 + i, 2, name);
     fake.Host(1, name, static_cast<int64_t>(10 * i), 5).rf_id = static_cast<int64_t>(29 - i);
   }
-  const KinetoTrace kineto = fake.Take();
+  KinetoTrace kineto = fake.Take();
   ASSERT_OK_AND_ASSIGN(const RankTrace rank,
                        LinkRank(&et.et(), et.ledger(), &kineto, fake.ledger(), kNoRank, nullptr));
   EXPECT_EQ(rank.start_ns[FindNode(rank, "op3")], 30 * kUs);
@@ -272,7 +272,7 @@ TEST(LinkTest, WorkerCommunicationIsNoCallerAndLaunchedByItsC10dCall) {
   fake.Host(1, "aten::mul", 20, 100).rf_id = 11;
   fake.Mark(9, "gloo:all_reduce", 15, 60).rf_id = 12;
   fake.Host(1, "aten::add", 130, 10).rf_id = 13;
-  const KinetoTrace kineto = fake.Take();
+  KinetoTrace kineto = fake.Take();
   ASSERT_OK_AND_ASSIGN(const RankTrace rank,
                        LinkRank(&et.et(), et.ledger(), &kineto, fake.ledger(), kNoRank, nullptr));
   EXPECT_TRUE(HasEdge(rank, "gloo:all_reduce", "c10d::allreduce_", EdgeKind::kLaunch));
@@ -345,7 +345,7 @@ TEST(LinkTest, TwoFilesOfDifferentRanksAreRefused) {
   et.et().rank = 1;
   FakeKineto fake;
   fake.trace().rank = 2;
-  const KinetoTrace kineto = fake.Take();
+  KinetoTrace kineto = fake.Take();
   EXPECT_THAT(LinkRank(&et.et(), et.ledger(), &kineto, fake.ledger(), kNoRank, nullptr),
               StatusIs(absl::StatusCode::kInvalidArgument,
                        "rank: the execution trace says 1, the Kineto file says 2"));

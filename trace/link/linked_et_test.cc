@@ -263,7 +263,7 @@ TEST(LinkedEtTest, ALinkedFileBesideAProfileIsRefused) {
   fake.et().linked.push_back({2, EtDevice::kNone, 0, 10, 5});
   FakeKineto kineto;
   kineto.Host(1, "aten::mm", 0, 10);
-  const KinetoTrace trace = kineto.Take();
+  KinetoTrace trace = kineto.Take();
   EXPECT_THAT(LinkRank(&fake.et(), fake.ledger(), &trace, kineto.ledger(), 0, nullptr),
               StatusIs(kInvalid, "leave the Kineto file out"));
 }

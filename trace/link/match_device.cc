@@ -15,12 +15,13 @@ class Matcher {
     match_.host_op.assign(kineto.events.size(), kNone);
     used_.assign(kineto.events.size(), false);
     for (uint32_t index = 0; index < kineto.events.size(); ++index) {
-      const KinetoEvent& event = kineto.events[index];
-      if (event.kind == KinetoKind::kRuntime && event.correlation >= 0) {
-        call_of_correlation_.emplace(event.correlation, index);
-      }
-      if (event.kind == KinetoKind::kHostOp && event.external_id >= 0) {
-        op_of_external_id_.emplace(event.external_id, index);
+      const KinetoKind kind = kineto.events.kind(index);
+      if (kind == KinetoKind::kRuntime) {
+        const int64_t correlation = kineto.events.correlation(index);
+        if (correlation >= 0) call_of_correlation_.emplace(correlation, index);
+      } else if (kind == KinetoKind::kHostOp) {
+        const int64_t external_id = kineto.events.external_id(index);
+        if (external_id >= 0) op_of_external_id_.emplace(external_id, index);
       }
     }
   }
@@ -28,7 +29,7 @@ class Matcher {
   DeviceMatch Run() {
     std::vector<uint32_t> left;
     for (uint32_t index = 0; index < kineto_.events.size(); ++index) {
-      if (!IsDeviceOp(kineto_.events[index])) continue;
+      if (!IsDeviceOp(kineto_.events.kind(index))) continue;
       ++match_.device_ops_count;
       if (!ByCorrelation(index)) left.push_back(index);
     }
@@ -67,9 +68,8 @@ class Matcher {
   std::vector<uint32_t> UnusedLaunches() const {
     std::vector<uint32_t> calls;
     for (uint32_t index = 0; index < kineto_.events.size(); ++index) {
-      const KinetoEvent& event = kineto_.events[index];
-      if (event.kind == KinetoKind::kRuntime && !used_[index] &&
-          IsLaunchName(kineto_.strings.Get(event.name))) {
+      if (kineto_.events.kind(index) == KinetoKind::kRuntime && !used_[index] &&
+          IsLaunchName(kineto_.strings.Get(kineto_.events.name(index)))) {
         calls.push_back(index);
       }
     }
@@ -115,7 +115,7 @@ class Matcher {
     const std::vector<uint32_t> calls = UnusedLaunches();
     if (calls.size() != devices.size()) return devices;
     for (size_t i = 0; i < calls.size(); ++i) {
-      if (kineto_.events[calls[i]].start_ns > kineto_.events[devices[i]].start_ns) return devices;
+      if (kineto_.events.start_ns(calls[i]) > kineto_.events.start_ns(devices[i])) return devices;
     }
     for (size_t i = 0; i < calls.size(); ++i) Link(devices[i], calls[i]);
     match_.by_order_count = static_cast<int64_t>(calls.size());
@@ -132,10 +132,10 @@ class Matcher {
 
 }  // namespace
 
-bool IsDeviceOp(const KinetoEvent& event) {
-  return event.kind == KinetoKind::kKernel || event.kind == KinetoKind::kMemcpy ||
-         event.kind == KinetoKind::kMemset;
+bool IsDeviceOp(KinetoKind kind) {
+  return kind == KinetoKind::kKernel || kind == KinetoKind::kMemcpy || kind == KinetoKind::kMemset;
 }
+bool IsDeviceOp(const KinetoEvent& event) { return IsDeviceOp(event.kind); }
 
 bool IsLaunchName(absl::string_view name) {
   for (const absl::string_view part : {"LaunchKernel", "LaunchCooperative", "GraphLaunch", "Memcpy",

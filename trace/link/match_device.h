@@ -11,6 +11,7 @@ namespace chakrad {
 
 struct KinetoTrace;
 struct KinetoEvent;
+enum class KinetoKind : uint8_t;
 struct Nesting;
 
 struct DeviceMatch {
@@ -28,6 +29,7 @@ struct DeviceMatch {
   int64_t external_id_disagreements_count = 0;
 };
 
+bool IsDeviceOp(KinetoKind kind);
 bool IsDeviceOp(const KinetoEvent& event);
 // Whether a runtime call starts work on a device, in any vendor's spelling.
 bool IsLaunchName(absl::string_view name);

@@ -22,14 +22,14 @@ absl::string_view EtName(const PyTorchEt& et, uint32_t op) {
   return et.strings.Get(et.ops[op].name);
 }
 absl::string_view EventName(const KinetoTrace& kineto, uint32_t event) {
-  return kineto.strings.Get(kineto.events[event].name);
+  return kineto.strings.Get(kineto.events.name(event));
 }
 // One spelling for a step's mark: recorders number it or write a star.
 absl::string_view PlainName(absl::string_view name) {
   return absl::StartsWith(name, "ProfilerStep") ? absl::string_view("ProfilerStep") : name;
 }
-bool IsHostEvent(const KinetoEvent& event) {
-  return event.kind == KinetoKind::kHostOp || event.kind == KinetoKind::kAnnotation;
+bool IsHostEvent(KinetoKind kind) {
+  return kind == KinetoKind::kHostOp || kind == KinetoKind::kAnnotation;
 }
 
 // Operations of the execution trace in the order of their ids, without roots.
@@ -81,8 +81,9 @@ class Matcher {
   int64_t MatchById() {
     absl::flat_hash_map<int64_t, uint32_t> event_of_id;
     for (uint32_t event = 0; event < kineto_.events.size(); ++event) {
-      const KinetoEvent& e = kineto_.events[event];
-      if (IsHostEvent(e) && e.rf_id > 0) event_of_id.emplace(e.rf_id, event);
+      if (!IsHostEvent(kineto_.events.kind(event))) continue;
+      const int64_t rf_id = kineto_.events.rf_id(event);
+      if (rf_id > 0) event_of_id.emplace(rf_id, event);
     }
     int64_t candidates = 0;
     for (const uint32_t op : ops_) {
@@ -153,13 +154,12 @@ class Matcher {
       }
     }
     for (uint32_t event = 0; event < kineto_.events.size(); ++event) {
-      const KinetoEvent& e = kineto_.events[event];
-      if (!IsHostEvent(e)) continue;
+      if (!IsHostEvent(kineto_.events.kind(event))) continue;
       const absl::string_view name = EventName(kineto_, event);
       if (IsAsyncHostComm(name)) {
         async[name].second.push_back(event);
       } else {
-        AddTo(&kineto_threads, e.queue, event, name);
+        AddTo(&kineto_threads, kineto_.events.queue(event), event, name);
       }
     }
     AlignThreads(et_threads, kineto_threads);
@@ -192,7 +192,7 @@ class Matcher {
         if (partner[i] == kNone) continue;
         const uint32_t event = b->members[partner[i]];
         Pair(a->members[i], event);
-        if (window_start_ns == kUnknownNs) window_start_ns = kineto_.events[event].start_ns;
+        if (window_start_ns == kUnknownNs) window_start_ns = kineto_.events.start_ns(event);
       }
     }
   }
@@ -201,7 +201,7 @@ class Matcher {
     if (window_start_ns == kUnknownNs) return -1;
     const auto it = std::lower_bound(
         thread.members.begin(), thread.members.end(), window_start_ns,
-        [this](uint32_t event, int64_t ns) { return kineto_.events[event].start_ns < ns; });
+        [this](uint32_t event, int64_t ns) { return kineto_.events.start_ns(event) < ns; });
     return it - thread.members.begin();
   }
 
@@ -211,7 +211,7 @@ class Matcher {
     for (const uint32_t op : ops_) {
       const uint32_t event = match_.event_of_op[op];
       if (event == kNone || IsAsyncHostComm(EtName(et_, op))) continue;
-      ++votes[et_.ops[op].tid][kineto_.events[event].queue];
+      ++votes[et_.ops[op].tid][kineto_.events.queue(event)];
     }
     for (const auto& [tid, counts] : votes) {
       const auto most =

@@ -12,11 +12,10 @@ struct OpenEvents {
   std::vector<uint32_t> ops;  // Without annotations.
 };
 
-void Close(const KinetoTrace& kineto, const KinetoEvent& next, std::vector<uint32_t>* open) {
+void Close(const KinetoEvents& events, uint32_t next, std::vector<uint32_t>* open) {
   while (!open->empty()) {
-    const KinetoEvent& top = kineto.events[open->back()];
-    const int64_t top_end_ns = top.start_ns + top.dur_ns;
-    if (next.start_ns < top_end_ns || next.start_ns + next.dur_ns <= top_end_ns) return;
+    const int64_t top_end_ns = events.end_ns(open->back());
+    if (events.start_ns(next) < top_end_ns || events.end_ns(next) <= top_end_ns) return;
     open->pop_back();
   }
 }
@@ -28,14 +27,15 @@ Nesting FindNesting(const KinetoTrace& kineto) {
   nesting.enclosing.assign(kineto.events.size(), kNone);
   std::vector<OpenEvents> open_of_queue(kineto.queues.size());
   for (uint32_t index = 0; index < kineto.events.size(); ++index) {
-    const KinetoEvent& event = kineto.events[index];
-    const bool op = event.kind == KinetoKind::kHostOp;
-    const bool host = op || event.kind == KinetoKind::kAnnotation;
-    if (!host && event.kind != KinetoKind::kRuntime) continue;
-    if (host && IsAsyncHostComm(kineto.strings.Get(event.name))) continue;
-    OpenEvents& open = open_of_queue[event.queue];
-    Close(kineto, event, &open.all);
-    Close(kineto, event, &open.ops);
+    const KinetoEvents& events = kineto.events;
+    const KinetoKind kind = events.kind(index);
+    const bool op = kind == KinetoKind::kHostOp;
+    const bool host = op || kind == KinetoKind::kAnnotation;
+    if (!host && kind != KinetoKind::kRuntime) continue;
+    if (host && IsAsyncHostComm(kineto.strings.Get(events.name(index)))) continue;
+    OpenEvents& open = open_of_queue[events.queue(index)];
+    Close(events, index, &open.all);
+    Close(events, index, &open.ops);
     const std::vector<uint32_t>& around = host ? open.all : open.ops;
     if (!around.empty()) nesting.enclosing[index] = around.back();
     if (host) open.all.push_back(index);

@@ -95,10 +95,10 @@ class Sharer {
     // Idle before a wait: what it waits for was under way.
     const int64_t gap_begin_ns = turned ? std::max(busy_end_ns, turn_ns) : busy_end_ns;
     const int64_t gap_ns = NotWaiting(gap_begin_ns, end_ns);
-    if (op != kNone) graph_.nodes[op].work_ns += work_before_ns;
+    if (op != kNone) graph_.work_ns[op] += work_before_ns;
     if (next != kNone) {
-      graph_.nodes[next].work_ns = work_after_ns;
-      graph_.nodes[next].gap_ns = gap_ns;
+      graph_.work_ns[next] = work_after_ns;
+      graph_.gap_ns[next] = gap_ns;
     }
     times_.work_ns += work_before_ns + work_after_ns;
     times_.gap_ns += gap_ns;
@@ -132,29 +132,34 @@ std::vector<Marks> FindMarks(const LinkGraph& graph) {
 }
 
 // When a node was done, as the shares above replay it.
-int64_t DoneNs(const LinkGraph& graph, const LinkNode& node) {
+int64_t DoneNs(const LinkGraph& graph, uint32_t index) {
+  const LinkNode& node = graph.nodes[index];
   if (!node.timed()) return graph.first_start_ns;
-  return node.start_ns + std::max<int64_t>(0, node.work_ns);
+  return node.start_ns + std::max<int64_t>(0, graph.work_ns[index]);
 }
 
 // Devices and communication workers: their durations; what passes between the
 // last of a node's dependencies and its start is its gap.
 void SetOtherTimes(LinkGraph* graph) {
-  std::vector<int64_t> ready_ns(graph->size(), graph->first_start_ns);
   const auto off_thread = [](const LinkNode& node) {
     return node.timed() && (node.role == NodeRole::kDevice || node.role == NodeRole::kComm);
   };
-  for (LinkNode& node : graph->nodes) {
-    if (node.role == NodeRole::kRoot || node.role == NodeRole::kAnnotation) node.work_ns = 0;
-    if (off_thread(node)) node.work_ns = node.dur_ns - node.late_ns;
+  for (uint32_t i = 0; i < graph->size(); ++i) {
+    const LinkNode& node = graph->nodes[i];
+    if (node.role == NodeRole::kRoot || node.role == NodeRole::kAnnotation) graph->work_ns[i] = 0;
+    if (!off_thread(node)) continue;
+    graph->work_ns[i] = node.dur_ns - node.late_ns;
+    graph->gap_ns[i] = graph->first_start_ns;  // For now, when its dependencies are done.
   }
   for (const LinkEdge& edge : graph->edges) {
-    ready_ns[edge.node] =
-        std::max(ready_ns[edge.node], DoneNs(*graph, graph->nodes[edge.dependency]));
+    if (!off_thread(graph->nodes[edge.node])) continue;
+    int64_t& ready_ns = graph->gap_ns[edge.node];
+    ready_ns = std::max(ready_ns, DoneNs(*graph, edge.dependency));
   }
   for (uint32_t i = 0; i < graph->size(); ++i) {
-    LinkNode& node = graph->nodes[i];
-    if (off_thread(node)) node.gap_ns = std::max<int64_t>(0, node.start_ns - ready_ns[i]);
+    const LinkNode& node = graph->nodes[i];
+    if (!off_thread(node)) continue;
+    graph->gap_ns[i] = std::max<int64_t>(0, node.start_ns - graph->gap_ns[i]);
   }
 }
 
@@ -163,8 +168,11 @@ void SetOtherTimes(LinkGraph* graph) {
 std::vector<ThreadTimes> ShareOutTimes(LinkGraph* graph) {
   const std::vector<Marks> marks = FindMarks(*graph);
   std::vector<ThreadTimes> times;
-  for (LinkNode& node : graph->nodes) {
-    if (node.role == NodeRole::kHostOp && node.timed()) node.work_ns = 0;
+  graph->work_ns.assign(graph->size(), kUnknownNs);
+  graph->gap_ns.assign(graph->size(), 0);
+  for (uint32_t i = 0; i < graph->size(); ++i) {
+    const LinkNode& node = graph->nodes[i];
+    if (node.role == NodeRole::kHostOp && node.timed()) graph->work_ns[i] = 0;
   }
   for (const HostThread& thread : FindHostThreads(*graph)) {
     times.push_back(Sharer(thread, marks[thread.queue], graph).Run());

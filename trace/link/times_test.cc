@@ -21,9 +21,16 @@ LinkGraph GraphOf(const KinetoTrace& kineto) {
       .value();
 }
 
-const LinkNode& Node(const LinkGraph& graph, absl::string_view name) {
-  return *std::find_if(graph.nodes.begin(), graph.nodes.end(),
-                       [&](const LinkNode& node) { return node.name == name; });
+uint32_t Index(const LinkGraph& graph, absl::string_view name) {
+  uint32_t index = 0;
+  while (graph.nodes[index].name != name) ++index;
+  return index;
+}
+int64_t Work(const LinkGraph& graph, absl::string_view name) {
+  return graph.work_ns[Index(graph, name)];
+}
+int64_t Gap(const LinkGraph& graph, absl::string_view name) {
+  return graph.gap_ns[Index(graph, name)];
 }
 
 // |mark 0..100                              |
@@ -38,12 +45,12 @@ TEST(TimesTest, WorkLastsUntilTheNextStartAndGapsLieOutsideOfOperations) {
   const KinetoTrace kineto = fake.Take();
   LinkGraph graph = GraphOf(kineto);
   const std::vector<ThreadTimes> times = ShareOutTimes(&graph);
-  EXPECT_EQ(Node(graph, "mark").work_ns, 0);
-  EXPECT_EQ(Node(graph, "a").gap_ns, 10 * kUs);
-  EXPECT_EQ(Node(graph, "a").work_ns, 10 * kUs);
-  EXPECT_EQ(Node(graph, "b").work_ns, 30 * kUs);  // 20..50: a goes on after b.
-  EXPECT_EQ(Node(graph, "c").gap_ns, 10 * kUs);
-  EXPECT_EQ(Node(graph, "c").work_ns, 30 * kUs);
+  EXPECT_EQ(Work(graph, "mark"), 0);
+  EXPECT_EQ(Gap(graph, "a"), 10 * kUs);
+  EXPECT_EQ(Work(graph, "a"), 10 * kUs);
+  EXPECT_EQ(Work(graph, "b"), 30 * kUs);  // 20..50: a goes on after b.
+  EXPECT_EQ(Gap(graph, "c"), 10 * kUs);
+  EXPECT_EQ(Work(graph, "c"), 30 * kUs);
   ASSERT_EQ(times.size(), 1u);
   EXPECT_EQ(times[0].span_ns, 90 * kUs);
 }
@@ -57,9 +64,9 @@ TEST(TimesTest, WaitsAreNeitherWorkNorGapAndWhatFollowsThemBelongsToTheNext) {
   LinkGraph graph = GraphOf(kineto);
   graph.waits.push_back({1, 0, 25 * kUs, 60 * kUs});
   const std::vector<ThreadTimes> times = ShareOutTimes(&graph);
-  EXPECT_EQ(Node(graph, "a").work_ns, 25 * kUs);
-  EXPECT_EQ(Node(graph, "b").gap_ns, 10 * kUs);
-  EXPECT_EQ(Node(graph, "b").work_ns, 10 * kUs);
+  EXPECT_EQ(Work(graph, "a"), 25 * kUs);
+  EXPECT_EQ(Gap(graph, "b"), 10 * kUs);
+  EXPECT_EQ(Work(graph, "b"), 10 * kUs);
   EXPECT_EQ(times[0].waiting_ns, 35 * kUs);
 }
 
@@ -73,8 +80,8 @@ TEST(TimesTest, WorkAfterAWaitInsideAnOperationComesAfterIt) {
   LinkGraph graph = GraphOf(kineto);
   graph.waits.push_back({1, 0, 20 * kUs, 50 * kUs});
   ShareOutTimes(&graph);
-  EXPECT_EQ(Node(graph, "a").work_ns, 20 * kUs);
-  EXPECT_EQ(Node(graph, "b").work_ns, 60 * kUs);  // 50..100, then its own 10.
+  EXPECT_EQ(Work(graph, "a"), 20 * kUs);
+  EXPECT_EQ(Work(graph, "b"), 60 * kUs);  // 50..100, then its own 10.
 }
 
 // Random nested operations and waits on several threads: nothing is lost,
@@ -109,12 +116,13 @@ TEST(TimesTest, SharesAddUpToEachThreadsSpan) {
     }
     for (const ThreadTimes& times : ShareOutTimes(&graph)) {
       int64_t work_ns = 0, gap_ns = 0, last_end_ns = 0;
-      for (const LinkNode& node : graph.nodes) {
+      for (uint32_t i = 0; i < graph.size(); ++i) {
+        const LinkNode& node = graph.nodes[i];
         if (node.queue != times.queue || node.role != NodeRole::kHostOp) continue;
-        EXPECT_GE(node.work_ns, 0);
-        EXPECT_GE(node.gap_ns, 0);
-        work_ns += node.work_ns;
-        gap_ns += node.gap_ns;
+        EXPECT_GE(graph.work_ns[i], 0);
+        EXPECT_GE(graph.gap_ns[i], 0);
+        work_ns += graph.work_ns[i];
+        gap_ns += graph.gap_ns[i];
         last_end_ns = std::max(last_end_ns, node.end_ns());
       }
       EXPECT_EQ(times.span_ns, last_end_ns) << seed;
@@ -136,9 +144,9 @@ TEST(TimesTest, DeviceOperationsHaveTheTimeSinceTheirLastDependencyAsGap) {
   graph.AddEdge(1, 0, EdgeKind::kLaunch);
   graph.AddEdge(2, 1, EdgeKind::kStreamOrder);
   ShareOutTimes(&graph);
-  EXPECT_EQ(Node(graph, "k1").gap_ns, 7 * kUs);
-  EXPECT_EQ(Node(graph, "k2").gap_ns, 3 * kUs);
-  EXPECT_EQ(Node(graph, "k2").work_ns, 10 * kUs);
+  EXPECT_EQ(Gap(graph, "k1"), 7 * kUs);
+  EXPECT_EQ(Gap(graph, "k2"), 3 * kUs);
+  EXPECT_EQ(Work(graph, "k2"), 10 * kUs);
 }
 
 }  // namespace

@@ -7,13 +7,43 @@
 namespace chakrad {
 namespace {
 
-constexpr int kMaxDigits = 36;  // 10^36 < 2^127.
+constexpr int kMaxDigits = 36;      // 10^36 < 2^127.
+constexpr int kMaxPlainScale = 18;  // 10^18 < 2^63.
 
 bool IsDigit(char c) { return c >= '0' && c <= '9'; }
+
+// What recorders write: up to 18 digits, no exponent, no more decimal places than `scale`.
+bool ParsePlain(absl::string_view text, int scale, __int128* value) {
+  constexpr size_t kMaxPlainBytes = 19;
+  if (text.empty() || text.size() > kMaxPlainBytes) return false;
+  const char* at = text.data();
+  const char* const end = at + text.size();
+  int64_t digits = 0;
+  const char* const first = at;
+  for (; at < end && IsDigit(*at); ++at) digits = digits * 10 + (*at - '0');
+  if (at == first) return false;
+  int places = 0;
+  if (at < end && *at == '.') {
+    const char* const point = at++;
+    for (; at < end && IsDigit(*at); ++at) digits = digits * 10 + (*at - '0');
+    places = static_cast<int>(at - point) - 1;
+  } else if (text.size() == kMaxPlainBytes) {
+    return false;
+  }
+  if (at != end || places > scale) return false;
+  int64_t factor = 1;
+  for (int i = places; i < scale; ++i) factor *= 10;
+  *value = static_cast<__int128>(digits) * factor;
+  return true;
+}
 
 }  // namespace
 
 bool ParseDecimal(absl::string_view text, int scale, __int128* value, bool* exact) {
+  if (scale <= kMaxPlainScale && ParsePlain(text, scale, value)) {
+    if (exact != nullptr) *exact = true;
+    return true;
+  }
   const bool negative = !text.empty() && text[0] == '-';
   size_t i = negative ? 1 : 0;
   const size_t mantissa = i;

@@ -79,6 +79,9 @@ class KinetoFileReader {
   void Reject(const char* rule, const Record& record, absl::string_view reason) {
     ledger_->Reject(rule, record.number, record.byte_offset, reason);
   }
+  void Merge(const char* rule);
+  // FateOf(raw_), remembered by category.
+  KinetoFate FindFate();
   void RejectOpenIntervals();
   void RejectOutliers();
   void SetBase();
@@ -88,7 +91,11 @@ class KinetoFileReader {
   KinetoTrace trace_;
   StringInterner interner_;
   RawKinetoEvent raw_;
-  std::map<std::tuple<int, int32_t, int64_t>, uint32_t> queue_index_;
+  absl::flat_hash_map<std::tuple<int, int32_t, int64_t>, uint32_t> queue_index_;
+  // Of names by index: 0 not looked at, 1 no communication, 2 may be some.
+  std::vector<uint8_t> comm_of_name_;
+  std::vector<std::pair<const char*, int64_t>> merged_;    // By rule, until the end.
+  std::vector<std::pair<std::string, KinetoFate>> fates_;  // Of the first categories.
   std::map<std::string, int64_t> thread_numbers_;
   std::map<std::pair<std::string, std::string>, std::vector<OpenInterval>> open_;
   std::optional<int64_t> base_time_ns_;
@@ -107,14 +114,16 @@ absl::StatusOr<KinetoTrace> KinetoFileReader::Read() {
   if (!has_events_) {
     return absl::InvalidArgumentError("traceEvents: missing; not a Kineto trace");
   }
+  for (const auto& [rule, count] : merged_) {
+    ledger_->Merge(rule);
+    ledger_->input_records += count - 1;
+    ledger_->merged += count - 1;
+    ledger_->merged_by_rule[rule] += count - 1;
+  }
   RejectOpenIntervals();
   RejectOutliers();
   SetBase();
-  std::sort(trace_.events.begin(), trace_.events.end(),
-            [](const KinetoEvent& a, const KinetoEvent& b) {
-              return std::tuple(a.start_ns, -a.dur_ns, a.record) <
-                     std::tuple(b.start_ns, -b.dur_ns, b.record);
-            });
+  trace_.events.Sort();
   if (rounded_ > 0) {
     ledger_->notices.push_back(
         absl::StrCat(rounded_, " events have fractions of a nanosecond: rounded"));
@@ -226,12 +235,12 @@ absl::Status KinetoFileReader::AddRecord(const Record& record) {
     return absl::InvalidArgumentError(
         absl::StrCat("name: ", raw_.name.text.size(), " bytes are more than ", kMaxNameBytes));
   }
-  const KinetoFate fate = FateOf(raw_);
+  const KinetoFate fate = FindFate();
   switch (fate.fate) {
     case KinetoFate::Fate::kKeep:
       return AddInterval(fate.kind, record);
     case KinetoFate::Fate::kMerge:
-      ledger_->Merge(fate.rule);
+      Merge(fate.rule);
       return absl::OkStatus();
     case KinetoFate::Fate::kReject:
       Reject(fate.rule, record,
@@ -244,6 +253,27 @@ absl::Status KinetoFileReader::AddRecord(const Record& record) {
       End(record);
   }
   return absl::OkStatus();
+}
+
+KinetoFate KinetoFileReader::FindFate() {
+  constexpr size_t kMaxRemembered = 16;
+  if (raw_.ph.text != "X" || raw_.cat.text.empty()) return FateOf(raw_);
+  for (const auto& [cat, fate] : fates_) {
+    if (cat == raw_.cat.text) return fate;
+  }
+  const KinetoFate fate = FateOf(raw_);
+  if (fates_.size() < kMaxRemembered) fates_.emplace_back(std::string(raw_.cat.text), fate);
+  return fate;
+}
+
+// A third of a file's records may be merged by one rule.
+void KinetoFileReader::Merge(const char* rule) {
+  for (auto& [known, count] : merged_) {
+    if (known != rule) continue;
+    ++count;
+    return;
+  }
+  merged_.emplace_back(rule, 1);
 }
 
 int64_t KinetoFileReader::ThreadNumber(const JsonValue& tid) {
@@ -313,8 +343,13 @@ absl::StatusOr<bool> KinetoFileReader::Describe(KinetoKind kind, const Record& r
   }
   if (event->rf_id == 0) event->rf_id = -1;  // Recorded by no observer.
   if (kind != KinetoKind::kSync && kind != KinetoKind::kRuntime) event->sync_stream = -1;
+  if (event->name >= comm_of_name_.size()) comm_of_name_.resize(event->name + 1, 0);
+  uint8_t& may_communicate = comm_of_name_[event->name];
+  if (may_communicate == 0) may_communicate = NameTellsComm(raw_.name.text) ? 2 : 1;
   std::optional<CommArgs> comm;
-  RETURN_IF_ERROR(ReadKinetoComm(raw_, &comm));
+  if (may_communicate == 2 || raw_.collective.kind != JsonValue::Kind::kMissing) {
+    RETURN_IF_ERROR(ReadKinetoComm(raw_, &comm));
+  }
   if (comm.has_value()) {
     event->comm = static_cast<uint32_t>(trace_.comm_args.size());
     trace_.comm_args.push_back(*std::move(comm));
@@ -409,31 +444,34 @@ void KinetoFileReader::RejectOpenIntervals() {
 // A profiler that lost a time writes 0 or garbage: one such event would stretch
 // the recording over decades. The median is of the many good ones.
 void KinetoFileReader::RejectOutliers() {
-  std::vector<KinetoEvent>& events = trace_.events;
+  KinetoEvents& events = trace_.events;
   if (events.empty()) return;
   std::vector<int64_t> starts;
   starts.reserve(events.size());
-  for (const KinetoEvent& event : events) starts.push_back(event.start_ns);
+  for (size_t i = 0; i < events.size(); ++i) starts.push_back(events.start_ns(i));
   const auto middle = starts.begin() + static_cast<int64_t>(starts.size() / 2);
   std::nth_element(starts.begin(), middle, starts.end());
   const int64_t median = *middle;
-  auto is_outlier = [median](const KinetoEvent& event) {
-    const int64_t away = event.start_ns - median;  // Both are in [0, 2^62).
-    return away < -kMaxFromMedianNs || away + event.dur_ns > kMaxFromMedianNs;
-  };
-  for (const KinetoEvent& event : events) {
-    if (!is_outlier(event)) continue;
+  starts = {};
+  std::vector<bool> keep(events.size(), true);
+  for (size_t i = 0; i < events.size(); ++i) {
+    const int64_t away = events.start_ns(i) - median;  // Both are in [0, 2^62).
+    if (away >= -kMaxFromMedianNs && away + events.dur_ns(i) <= kMaxFromMedianNs) continue;
+    keep[i] = false;
     ledger_->TurnIntoRejection(
-        /*was_kept=*/true, "", "kineto_time_outlier", event.record,
-        absl::StrCat("starts at ", event.start_ns, " ns, over 45 days from the median ", median));
+        /*was_kept=*/true, "", "kineto_time_outlier", events.record(i),
+        absl::StrCat("starts at ", events.start_ns(i), " ns, over 45 days from the median ",
+                     median));
   }
-  events.erase(std::remove_if(events.begin(), events.end(), is_outlier), events.end());
+  if (std::find(keep.begin(), keep.end(), false) != keep.end()) events.Keep(keep);
 }
 
 void KinetoFileReader::SetBase() {
   if (trace_.events.empty()) return;
   int64_t first_ns = INT64_MAX;
-  for (const KinetoEvent& event : trace_.events) first_ns = std::min(first_ns, event.start_ns);
+  for (size_t i = 0; i < trace_.events.size(); ++i) {
+    first_ns = std::min(first_ns, trace_.events.start_ns(i));
+  }
   if (first_ns >= kEpochFloorNs) {
     trace_.base_unix_ns = first_ns;
   } else if (base_time_ns_.has_value()) {
@@ -444,7 +482,7 @@ void KinetoFileReader::SetBase() {
     ledger_->notices.push_back(absl::StrCat("times have no epoch and start at ", first_ns,
                                             " ns: counted from the first event"));
   }
-  for (KinetoEvent& event : trace_.events) event.start_ns -= first_ns;
+  trace_.events.CountFrom(first_ns);
 }
 
 }  // namespace

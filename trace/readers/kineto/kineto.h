@@ -11,41 +11,11 @@
 #include "trace/model/ledger.h"
 #include "trace/model/rank_trace.h"
 #include "trace/readers/comm_args.h"
+#include "trace/readers/kineto/kineto_events.h"
 
 namespace chakrad {
 
 class ByteSource;  // trace/readers/byte_source.h
-
-// What an event is, from its cat (in any vendor's spelling) and name.
-enum class KinetoKind : uint8_t {
-  kHostOp = 0,      // cpu_op: operators, autograd functions.
-  kAnnotation = 1,  // user_annotation: record_function marks, ProfilerStep, nccl:* and gloo:*.
-  kRuntime = 2,     // cuda_runtime, cuda_driver, hip*: calls of the host, launches among them.
-  kKernel = 3,
-  kMemcpy = 4,
-  kMemset = 5,
-  kSync = 6,  // cuda_sync.
-};
-
-struct KinetoEvent {
-  KinetoKind kind = KinetoKind::kHostOp;
-  uint32_t name = 0;      // Index into KinetoTrace::strings.
-  uint32_t queue = 0;     // Index into KinetoTrace::queues.
-  uint32_t comm = kNone;  // Index into KinetoTrace::comm_args.
-  int64_t record = 0;     // Position in traceEvents.
-  int64_t start_ns = 0;   // From KinetoTrace::base_unix_ns; whole ns, nothing truncated.
-  int64_t dur_ns = 0;
-  int64_t correlation = -1;  // Joins a launch with its device operation; -1: none.
-  int64_t external_id = -1;
-  int64_t rf_id = -1;        // "Record function id".
-  int64_t sequence = -1;     // "Sequence number": joins forward and backward.
-  int64_t forward_tid = -1;  // "Fwd thread id".
-  int64_t launch_tid = -1;   // "Launch tid": the thread that started an asynchronous call.
-  int64_t bytes = -1;        // Of copies and fills.
-  int64_t sync_stream = -1;  // kSync and waits: the stream, where recorded.
-  int64_t sync_event = -1;   // The event id, where recorded.
-  int64_t sync_record_correlation = -1;  // Of the call that recorded that event.
-};
 
 struct KinetoTrace {
   // Time of the first event kept, which then starts at 0, where the file's
@@ -56,7 +26,7 @@ struct KinetoTrace {
   int32_t rank = kNoRank;  // distributedInfo.
   int32_t world_size = 0;  // 0: not stated.
   std::string backend;
-  std::vector<KinetoEvent> events;  // By (start_ns, longer first, record).
+  KinetoEvents events;  // By (start_ns, longer first, record).
   std::vector<Queue> queues;
   std::vector<CommArgs> comm_args;
   std::vector<ProcessGroup> groups;  // distributedInfo.pg_config.

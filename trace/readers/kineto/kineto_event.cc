@@ -92,7 +92,7 @@ void ParseArgs(JsonRef args, RawKinetoEvent* event) {
     for (size_t i = kArgsByLength.begin[key.size()]; i < kArgsByLength.begin[key.size() + 1]; ++i) {
       const ArgField& known = kArgFields[kArgsByLength.order[i]];
       if (!EqualsLower(key, known.key)) continue;
-      event->*known.field = field.value().Take();
+      event->Set(known.field, field.value().Take());
       break;
     }
   }
@@ -157,7 +157,7 @@ void ReadRanks(const CommName& name, const RawKinetoEvent& event, CommArgs* comm
 }  // namespace
 
 bool ParseKinetoEvent(JsonRef value, RawKinetoEvent* event) {
-  *event = RawKinetoEvent();
+  event->Clear();
   if (!value.is_object()) return false;
   for (JsonFields field(value); field.Next();) {
     const absl::string_view key = field.key();
@@ -170,7 +170,7 @@ bool ParseKinetoEvent(JsonRef value, RawKinetoEvent* event) {
          ++i) {
       const ArgField& known = kFields[kFieldsByLength.order[i]];
       if (key != known.key) continue;
-      event->*known.field = field.value().Take();
+      event->Set(known.field, field.value().Take());
       break;
     }
   }
@@ -240,6 +240,10 @@ KinetoFate FateOf(const RawKinetoEvent& event) {
     default:
       return Reject("kineto_unknown_phase");
   }
+}
+
+bool NameTellsComm(absl::string_view name) {
+  return ParseCommName(name).kind != CommNameKind::kNone;
 }
 
 absl::Status ReadKinetoComm(const RawKinetoEvent& event, std::optional<CommArgs>* args) {

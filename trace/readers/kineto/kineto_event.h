@@ -2,6 +2,7 @@
 #ifndef CHAKRAD_TRACE_READERS_KINETO_KINETO_EVENT_H_
 #define CHAKRAD_TRACE_READERS_KINETO_KINETO_EVENT_H_
 
+#include <cstddef>
 #include <cstdint>
 #include <optional>
 #include <string>
@@ -24,6 +25,25 @@ struct RawKinetoEvent {
   JsonValue collective, in_elements, out_elements, dtype, group_size, group_name;
   JsonValue group_description, group_ranks, in_splits, out_splits, rank_start, rank_stride;
   JsonValue rank, peer_from, peer_to, input_dims, input_types;
+
+  // Sets a field; Clear() makes those that were set missing again.
+  void Set(JsonValue RawKinetoEvent::*field, const JsonValue& value) {
+    this->*field = value;
+    if (set_count_ < kMaxSet) set_[set_count_] = field;
+    ++set_count_;
+  }
+  void Clear() {
+    if (set_count_ > kMaxSet) {
+      *this = RawKinetoEvent();
+      return;
+    }
+    for (; set_count_ > 0; --set_count_) this->*set_[set_count_ - 1] = JsonValue();
+  }
+
+ private:
+  static constexpr size_t kMaxSet = 40;
+  JsonValue RawKinetoEvent::*set_[kMaxSet];
+  size_t set_count_ = 0;
 };
 
 // False when the record is no object.
@@ -40,6 +60,8 @@ KinetoFate FateOf(const RawKinetoEvent& event);
 // The same by category alone, for an interval.
 KinetoFate FateOfInterval(const RawKinetoEvent& event);
 
+// Whether events of this name may describe communication, whatever their arguments say.
+bool NameTellsComm(absl::string_view name);
 // The communication that an event describes, if it does. INVALID_ARGUMENT when
 // its bytes overflow.
 absl::Status ReadKinetoComm(const RawKinetoEvent& event, std::optional<CommArgs>* args);

@@ -3,8 +3,11 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <map>
+#include <random>
 #include <string>
+#include <tuple>
 
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_join.h"
@@ -137,7 +140,7 @@ TEST(KinetoTest, TimesAreExactFromTheDecimalText) {
                        Read(Document(absl::StrCat(HostOp("1.7e15", "0.750"), ",",
                                                   HostOp("1700000000000000.125", "0.125"), ",",
                                                   HostOp("\"1700000000000000.751\"", "\"2\"")))));
-  const std::vector<KinetoEvent>& events = result.trace.events;
+  const KinetoEvents& events = result.trace.events;
   ASSERT_THAT(events, SizeIs(3));
   EXPECT_EQ(result.trace.base_unix_ns, 1'700'000'000'000'000'000);
   EXPECT_EQ(events[0].start_ns, 0);
@@ -154,7 +157,7 @@ TEST(KinetoTest, FractionsOfANanosecondAreRoundedSoThatNestingStays) {
   ASSERT_OK_AND_ASSIGN(
       const Result result,
       Read(Document(absl::StrCat(HostOp("1.0004", "2.0002"), ",", HostOp("2.0006", "1.0000")))));
-  const std::vector<KinetoEvent>& events = result.trace.events;
+  const KinetoEvents& events = result.trace.events;
   EXPECT_EQ(events[0].start_ns, 1000);
   EXPECT_EQ(events[0].start_ns + events[0].dur_ns, 3001);
   EXPECT_EQ(events[1].start_ns, 2001);
@@ -203,7 +206,7 @@ TEST(KinetoTest, BeginAndEndBecomeOneEvent) {
                     R"({"ph":"E","pid":1,"tid":"2","ts":3},{"ph":"E","pid":1,"tid":"2","ts":5},)"
                     R"({"ph":"B","cat":"cpu_op","name":"back","pid":1,"tid":"4","ts":9},)"
                     R"({"ph":"E","pid":1,"tid":"4","ts":8})")));
-  const std::vector<KinetoEvent>& events = result.trace.events;
+  const KinetoEvents& events = result.trace.events;
   ASSERT_THAT(events, SizeIs(2));
   EXPECT_EQ(result.trace.strings.Get(events[0].name), "outer");
   EXPECT_EQ(events[0].dur_ns, 4000);
@@ -238,7 +241,7 @@ TEST(KinetoTest, ArgumentsAreReadInAnyCapitalsAndAsText) {
           Event("cuda_sync", "Stream Wait Event", "4", "1",
                 R"("stream":20,"device":0,"wait_on_stream":7,"wait_on_cuda_event_id":8,)"
                 R"("wait_on_cuda_event_record_corr_id":5169)")))));
-  const std::vector<KinetoEvent>& events = result.trace.events;
+  const KinetoEvents& events = result.trace.events;
   ASSERT_THAT(events, SizeIs(4));
   EXPECT_EQ(events[0].external_id, 11);
   EXPECT_EQ(events[0].rf_id, 12);
@@ -404,6 +407,39 @@ TEST(KinetoTest, RealFilesAreReadWhole) {
     EXPECT_EQ(annotations, c.annotations) << c.path;
     EXPECT_EQ(trace.events[0].start_ns, c.first_ns) << c.path;
   }
+}
+
+TEST(KinetoEventsTest, ValuesOfAnySizeComeBackInOrder) {
+  std::mt19937_64 random(1);
+  std::vector<KinetoEvent> wanted;
+  KinetoEvents events;
+  const auto any = [&random]() -> int64_t {
+    const int64_t values[] = {-1, 0, 7, UINT32_MAX - 2, UINT32_MAX - 1, UINT32_MAX, INT64_MAX, -9};
+    return values[random() % std::size(values)];
+  };
+  for (int64_t i = 0; i < 1000; ++i) {
+    KinetoEvent event;
+    event.kind = static_cast<KinetoKind>(random() % 7);
+    event.queue = static_cast<uint32_t>(random() % 100);
+    event.record = i;
+    event.start_ns = static_cast<int64_t>(random() % 50);
+    event.dur_ns = std::abs(any());
+    event.correlation = any();
+    event.sequence = any();
+    if (random() % 2 == 0) event.bytes = any();
+    if (random() % 2 == 0) event.sync_record_correlation = any();
+    wanted.push_back(event);
+    events.push_back(event);
+  }
+  const auto key = [](const KinetoEvent& e) { return std::tuple(e.start_ns, -e.dur_ns, e.record); };
+  std::sort(wanted.begin(), wanted.end(),
+            [&](const KinetoEvent& a, const KinetoEvent& b) { return key(a) < key(b); });
+  events.Sort();
+  const auto all = [](const KinetoEvent& e) {
+    return std::tuple(e.kind, e.queue, e.record, e.start_ns, e.dur_ns, e.correlation, e.sequence,
+                      e.bytes, e.sync_record_correlation);
+  };
+  for (size_t i = 0; i < wanted.size(); ++i) ASSERT_EQ(all(events[i]), all(wanted[i])) << i;
 }
 
 }  // namespace
