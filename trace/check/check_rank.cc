@@ -90,8 +90,8 @@ void CheckWork(const RankTrace& rank, FindingList* findings) {
   for (uint32_t node = 0; node < rank.size(); ++node) {
     const NodeType type = rank.type[node];
     if (rank.name[node] == 0 || rank.NameOf(node).empty()) ++unnamed;
-    if (type == NodeType::kInvalid) {
-      findings->Add("untyped_node", rank, node,
+    if (type == NodeType::kInvalid && !findings->InLedger("unknown_node_type")) {
+      findings->Add("unknown_node_type", rank, node,
                     [&] { return absl::StrCat(NodeText(rank, node), " has no known type"); });
     }
     const WorkSize* size = rank.WorkSizeOf(node);

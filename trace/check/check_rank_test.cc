@@ -252,7 +252,7 @@ TEST(CheckRankTest, UntypedUnnamedAndEmptyAreFound) {
   NodeSpec spec = HostCall(1, 0, 1);
   spec.type = NodeType::kInvalid;
   builder.AddNode(spec);
-  ExpectOnly(Check(&builder), "untyped_node", 1);
+  ExpectOnly(Check(&builder), "unknown_node_type", 1);
   RankTraceBuilder unnamed;
   for (uint64_t id = 0; id < 3; ++id) {
     spec = HostCall(id, static_cast<int64_t>(id), 1);

@@ -56,6 +56,18 @@ TEST(CheckTraceTest, TheEmptyTraceAndTheUnreadableFileHaveNoQuality) {
   EXPECT_THAT(CheckTrace(Trace(), {}).findings, IsEmpty());
 }
 
+TEST(CheckTraceTest, ANodeWithoutATypeIsFoundOnceWhetherOrNotItsReaderSaidSo) {
+  TestProgram program(2);
+  program[1].type = NodeType::kInvalid;
+  TestJob job = FourRanks(TestProgram(2));
+  job.programs[2] = program;
+  const Trace trace = BuildJob(job);
+  ExpectOnly(CheckTrace(trace, {}), "unknown_node_type", 1);
+  Ledger ledger;
+  ledger.AddFlaw("unknown_node_type", 4, 100, "type: missing");
+  ExpectOnly(CheckTrace(trace, {ledger}), "unknown_node_type", 1);
+}
+
 TEST(CheckTraceTest, MissingRanksAreNamedOnceAndNothingElseIsSaidOfThem) {
   TestJob job = ConsistentJob(1, 8, 60);
   Trace trace = BuildJob(job);

@@ -69,6 +69,7 @@ void FindingList::AddLedger(const Ledger& ledger) {
   }
   for (const auto* by_rule : {&ledger.rejected_by_rule, &ledger.flaws_by_rule}) {
     for (const auto& [rule, count] : *by_rule) {
+      ledger_rules_.insert(rule);
       if (!Count(rule, SeverityOf(rule), count) || listed.count(rule) > 0) continue;
       AddOfFile(ledger, rule, -1,
                 absl::StrCat(CountText(count, "record"), ", none of them listed"));
@@ -93,6 +94,10 @@ void FindingList::AddOfFile(const Ledger& ledger, const std::string& rule, int64
   finding.byte_offset = byte_offset;
   finding.message = ValidUtf8(message, kMaxFindingBytes);
   report_.findings.push_back(std::move(finding));
+}
+
+bool FindingList::InLedger(absl::string_view rule) const {
+  return ledger_rules_.count(std::string(rule)) > 0;
 }
 
 int64_t FindingList::CountOf(absl::string_view rule) const {

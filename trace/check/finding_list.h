@@ -4,6 +4,7 @@
 
 #include <cstdint>
 #include <map>
+#include <set>
 #include <string>
 #include <vector>
 
@@ -28,6 +29,8 @@ class FindingList {
   // Rejections and flaws, those that the ledger only counts included.
   void AddLedger(const Ledger& ledger);
 
+  // Whether a ledger has told of this rule, which the checks then need not repeat.
+  bool InLedger(absl::string_view rule) const;
   int64_t CountOf(absl::string_view rule) const;
   int64_t errors_count() const { return report_.errors_count; }
   // Everything but the quality, in the report's order. Call once.
@@ -43,6 +46,7 @@ class FindingList {
 
   CheckReport report_;
   std::map<std::string, int64_t> listed_by_rule_;
+  std::set<std::string> ledger_rules_;
 };
 
 // "node 17 (aten::mm)", with the name cut at 80 bytes.

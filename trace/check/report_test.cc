@@ -3,6 +3,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <cctype>
 #include <set>
 #include <string>
 
@@ -33,7 +34,8 @@ TEST(RulesTest, IdsAreUniqueAndEveryRuleSaysWhatAndWhatToDo) {
     EXPECT_EQ(FindRule(rule.id), &rule);
     EXPECT_FALSE(rule.meaning.empty()) << rule.id;
     EXPECT_FALSE(rule.fix.empty()) << rule.id;
-    for (const char c : rule.id) EXPECT_TRUE((c >= 'a' && c <= 'z') || c == '_') << rule.id;
+    for (const unsigned char c : rule.id)
+      EXPECT_TRUE(std::islower(c) || std::isdigit(c) || c == '_') << rule.id;
   }
   EXPECT_EQ(FindRule("no_such_rule"), nullptr);
   EXPECT_EQ(FindRule(""), nullptr);
