@@ -167,6 +167,28 @@ std::map<uint32_t, std::map<uint32_t, Sequence>> Gather(const std::vector<RankVi
   return by_group;
 }
 
+// The traced members of a group, ascending. O(the fewer of members and views, times log).
+std::vector<uint32_t> TracedMembers(uint32_t group, const std::vector<RankView>& views,
+                                    const GroupTable& groups) {
+  std::vector<uint32_t> traced;
+  const std::vector<int32_t>& members = groups.MembersOf(group);
+  if (views.size() <= members.size()) {
+    for (uint32_t view = 0; view < views.size(); ++view) {
+      if (groups.Holds(group, views[view].rank->rank)) traced.push_back(view);
+    }
+    return traced;
+  }
+  for (const int32_t member : members) {
+    const auto it =
+        std::lower_bound(views.begin(), views.end(), member,
+                         [](const RankView& view, int32_t rank) { return view.rank->rank < rank; });
+    if (it != views.end() && it->rank->rank == member) {
+      traced.push_back(static_cast<uint32_t>(it - views.begin()));
+    }
+  }
+  return traced;
+}
+
 }  // namespace
 
 void CheckCollectives(const std::vector<RankView>& views, const GroupTable& groups,
@@ -176,8 +198,7 @@ void CheckCollectives(const std::vector<RankView>& views, const GroupTable& grou
   for (auto& [group, by_view] : by_group) {
     std::vector<Sequence> sequences;
     size_t longest = 0;
-    for (uint32_t view = 0; view < views.size(); ++view) {
-      if (!groups.Holds(group, views[view].rank->rank)) continue;
+    for (const uint32_t view : TracedMembers(group, views, groups)) {
       sequences.push_back(std::move(by_view[view]));
       sequences.back().view = view;
       longest = std::max(longest, sequences.back().nodes.size());

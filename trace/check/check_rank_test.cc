@@ -121,6 +121,8 @@ TEST(CheckRankTest, OverlapOnAStreamBeyondRoundingIsFound) {
   builder.AddNode(DeviceOp(1, 0, 10000));
   builder.AddNode(DeviceOp(2, 7000, 10000));
   builder.AddNode(DeviceOp(3, 16000, 4000));
+  builder.AddEdge(1, 0, EdgeKind::kStreamOrder);
+  builder.AddEdge(2, 1, EdgeKind::kStreamOrder);
   NodeSpec other_stream = DeviceOp(4, 0, 20000);
   other_stream.queue = kCommStream;
   builder.AddNode(other_stream);
@@ -133,11 +135,27 @@ TEST(CheckRankTest, OverlapOnAStreamBeyondRoundingIsFound) {
   EXPECT_THAT(report.findings[0].message, HasSubstr("node 1 (kernel) by 3000 ns on stream 7"));
 }
 
+TEST(CheckRankTest, KernelsThatWaitForNoneBeforeAreFoundOnceAStream) {
+  RankTraceBuilder builder;
+  builder.AddNode(HostCall(1, 0, 1000));
+  for (uint64_t id = 2; id < 6; ++id) {
+    const uint32_t node = builder.AddNode(DeviceOp(id, 2000 * static_cast<int64_t>(id), 1000));
+    builder.AddEdge(node, 0, EdgeKind::kLaunch);
+  }
+  builder.AddEdge(4, 1, EdgeKind::kData);  // Node 5 waits for node 2, on the device.
+  const CheckReport report = Check(&builder);
+  ExpectOnly(report, "unordered_stream", 1);
+  EXPECT_EQ(report.findings[0].node_id, 3u);
+  EXPECT_THAT(report.findings[0].message, HasSubstr("2 of 4 operations on stream 7"));
+}
+
 TEST(CheckRankTest, AShortKernelInsideALongOneOverlapsItAndALaterOneToo) {
   RankTraceBuilder builder;
   builder.AddNode(DeviceOp(1, 0, 100000));
   builder.AddNode(DeviceOp(2, 10000, 5000));
   builder.AddNode(DeviceOp(3, 50000, 5000));
+  builder.AddEdge(1, 0, EdgeKind::kStreamOrder);
+  builder.AddEdge(2, 1, EdgeKind::kStreamOrder);
   ExpectOnly(Check(&builder), "stream_overlap", 2);
 }
 

@@ -36,11 +36,11 @@ void CheckSigns(const RankTrace& rank, FindingList* findings) {
   }
 }
 
-// Overlaps on queues. Intervals of one queue by start, the longer first: the open ones then
-// lie on a stack.
-class OverlapCheck {
+// Overlaps and order on queues. Intervals of one queue by start, the longer first: the open ones
+// then lie on a stack.
+class QueueCheck {
  public:
-  OverlapCheck(const RankTrace& rank, FindingList* findings) : rank_(rank), findings_(findings) {}
+  QueueCheck(const RankTrace& rank, FindingList* findings) : rank_(rank), findings_(findings) {}
 
   void Run() {
     std::vector<std::vector<uint32_t>> by_queue(rank_.queues.size());
@@ -61,8 +61,12 @@ class OverlapCheck {
       if (!std::is_sorted(nodes.begin(), nodes.end(), before)) {
         std::sort(nodes.begin(), nodes.end(), before);
       }
-      const bool device = rank_.queues[queue].kind == Queue::Kind::kDeviceStream;
-      device ? CheckStream(nodes) : CheckThread(nodes);
+      if (rank_.queues[queue].kind == Queue::Kind::kDeviceStream) {
+        CheckStream(nodes);
+        CheckOrder(nodes);
+      } else {
+        CheckThread(nodes);
+      }
     }
   }
 
@@ -77,6 +81,30 @@ class OverlapCheck {
       if (overlap_ns > kTimeToleranceNs) Report("stream_overlap", node, last, overlap_ns);
       if (EndNs(rank_, node) > EndNs(rank_, last)) last = node;
     }
+  }
+
+  // Chakra's converter leaves kernels without an order: one finding a stream.
+  void CheckOrder(const std::vector<uint32_t>& nodes) {
+    int64_t unordered = 0;
+    uint32_t first = kNone;
+    for (size_t i = 1; i < nodes.size(); ++i) {
+      if (WaitsForDevice(nodes[i])) continue;
+      if (unordered++ == 0) first = nodes[i];
+    }
+    if (unordered == 0) return;
+    findings_->Add("unordered_stream", rank_, first, [&] {
+      return absl::StrCat(
+          unordered, " of ", CountText(static_cast<int64_t>(nodes.size()), "operation"),
+          " on stream ", rank_.queues[rank_.queue[first]].raw_id,
+          " wait for no device operation, the first of them ", NodeText(rank_, first));
+    });
+  }
+
+  bool WaitsForDevice(uint32_t node) const {
+    for (uint32_t j = rank_.dep_begin[node]; j < rank_.dep_begin[node + 1]; ++j) {
+      if (IsDeviceOp(rank_, rank_.dep_node[j])) return true;
+    }
+    return false;
   }
 
   void CheckThread(const std::vector<uint32_t>& nodes) {
@@ -166,7 +194,7 @@ void CheckAgainstDependencies(const RankTrace& rank, FindingList* findings) {
 
 void CheckTimes(const RankTrace& rank, FindingList* findings) {
   CheckSigns(rank, findings);
-  OverlapCheck(rank, findings).Run();
+  QueueCheck(rank, findings).Run();
   CheckAgainstDependencies(rank, findings);
 }
 

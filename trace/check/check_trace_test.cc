@@ -394,6 +394,18 @@ TEST(CheckTraceTest, SplitsMatchPairByPairInGroupOrder) {
   EXPECT_THAT(Check(job).findings, IsEmpty());
 }
 
+TEST(CheckTraceTest, EvenSplitsAreComparedOncePerMember) {
+  TestStep step = Collective(CollectiveType::kAllToAll, 40, 0);
+  step.cold = ColdWith("Float", 40, 40);
+  TestJob job = FourRanks({step});
+  EXPECT_THAT(Check(job).findings, IsEmpty());
+  job.programs[2][0].cold = ColdWith("Float", 80, 40);  // Sends 20 to each, who expect 10.
+  const CheckReport report = Check(job);
+  ExpectOnly(report, "split_mismatch", 1);
+  EXPECT_EQ(report.findings[0].rank, 2);
+  EXPECT_THAT(report.findings[0].message, HasSubstr("sends 20 elements to rank 0"));
+}
+
 TEST(CheckTraceTest, DetailsOfTheCallThatLaunchedOrOfOneInsideItCount) {
   // c10d (0) holds record_param_comms (1) with the details, and launches the kernel (2).
   const std::string wrong = ColdWith("Float", 4, 5);
