@@ -33,13 +33,14 @@ class TidyTest(unittest.TestCase):
         self.assertTrue(found[0].startswith("trace/link/a.cc:2: storage/open.h: "), found)
 
     def test_arrows_point_down_only(self):
-        for path, target in [("client/a.cc", "server/limits.h"), ("client/a.cc", "trace/model/x.h"),
+        for path, target in [("client/a.cc", "server/limits.h"), ("client/a.cc", "sim/x.h"),
                              ("sim/a.cc", "storage/x.h"), ("analysis/a.cc", "sim/x.h"),
                              ("storage/a.cc", "analysis/x.h"), ("common/a.cc", "trace/model/x.h"),
                              ("trace/model/a.cc", "trace/link/x.h"),
                              ("trace/readers/a.cc", "trace/link/x.h"), ("server/a.cc", "tests/x.h")]:
             self.assert_finds(path, f'#include "{target}"\n', "against the arrows")
-        for path, target in [("client/a.cc", "common/status.h"), ("server/a.cc", "sim/x.h"),
+        for path, target in [("client/a.cc", "common/status.h"), ("client/a.cc", "trace/import/x.h"),
+                             ("server/a.cc", "sim/x.h"),
                              ("sim/workload/a.cc", "sim/engine/x.h"), ("tests/a.cc", "server/x.h"),
                              ("trace/link/a.cc", "trace/readers/x.h")]:
             self.assert_clean(path, f'#include "{target}"\n')
@@ -52,6 +53,11 @@ class TidyTest(unittest.TestCase):
         self.assert_finds("analysis/a.cc", '#include "chakra/et_def.pb.h"\n', "trace/readers")
         self.assert_clean("storage/a.cc", "#include <rocksdb/db.h>\n")
         self.assert_clean("server/metrics.cc", "#include <prometheus/counter.h>\n")
+
+    def test_a_ledger_rule_must_be_registered(self):
+        self.assert_finds("trace/readers/a.cc", 'ledger->AddFlaw(\n    "made_up_rule", 1, 2, x);\n',
+                          "made_up_rule: no rule")
+        self.assert_clean("trace/readers/a.cc", 'ledger->Reject("duplicate_node_id", 1, 2, x);\n')
 
     def test_banned_calls_are_found_and_their_namesakes_are_not(self):
         for call in ["rand()", "std::rand()", "sprintf(a, b)", "atoi(s)", "std::stoi(s)",

@@ -31,10 +31,12 @@ std::vector<std::string> FuzzSeeds() {
 }  // namespace chakrad
 
 extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
-  const auto source =
-      chakrad::OpenMemorySource(absl::string_view(reinterpret_cast<const char*>(data), size));
-  chakrad::Ledger ledger;
-  const auto trace = chakrad::ReadChakraEt(source.get(), {}, &ledger);
-  if (trace.ok()) CHECK(ledger.Balanced()) << ledger.input_records;
+  for (const bool lenient : {false, true}) {
+    const auto source =
+        chakrad::OpenMemorySource(absl::string_view(reinterpret_cast<const char*>(data), size));
+    chakrad::Ledger ledger;
+    const auto trace = chakrad::ReadChakraEt(source.get(), {.lenient = lenient}, &ledger);
+    if (trace.ok()) CHECK(ledger.Balanced()) << ledger.input_records;
+  }
   return 0;
 }

@@ -17,10 +17,10 @@ class DryRunTest : public ::testing::TestWithParam<const char*> {};
 TEST_P(DryRunTest, CountsAreAsTheyWere) {
   std::string name = GetParam();
   std::ostringstream out, err;
-  ASSERT_EQ(client::RunChakra({"ingest", "--dry-run", "--output", "json",
-                               "tests/data/collected/" + name},
-                              {.out = &out, .err = &err, .err_is_terminal = false, .sleep = {}}),
-            0)
+  ASSERT_EQ(
+      client::RunChakra({"ingest", "--dry-run", "--output", "json", "tests/data/collected/" + name},
+                        {.out = &out, .err = &err, .err_is_terminal = false, .sleep = {}}),
+      0)
       << err.str();
   for (char& c : name) c = c == '/' ? '_' : c;
   std::ifstream file("tests/golden/dry_run/" + name + ".json");
