@@ -64,6 +64,7 @@ void Complete(const CommArgs& more, CommArgs* args) {
     args->global_rank_start = more.global_rank_start;
     args->global_rank_stride = more.global_rank_stride;
   }
+  TakeIf(args->comms_id == 0, more.comms_id, &args->comms_id);
   TakeIf(args->sequence == kNotStated, more.sequence, &args->sequence);
   if (args->peer == kNotStated) {
     args->peer = more.peer;

@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "trace/readers/cold_writer.h"
+#include "trace/readers/comm_args.h"
 #include "trace/readers/kineto/kineto.h"
 #include "trace/readers/pytorch_et/pytorch_et.h"
 
@@ -230,12 +231,17 @@ class Emitter {
     WriteKnown("external_id", events.external_id(node.event), &cold);
     WriteKnown("rf_id", events.rf_id(node.event), &cold);
     WriteKnown("seq_id", events.sequence(node.event), &cold);
-    if (node.role != NodeRole::kDevice) return;
+    if (node.role == NodeRole::kDevice) WriteColdOfDevice(node, &cold);
+    if (node.args != nullptr && node.args->comms_id != 0) cold.Uint("comms_id", node.args->comms_id);
+  }
+
+  void WriteColdOfDevice(const LinkNode& node, ColdWriter* cold) {
+    const KinetoEvents& events = kineto_->events;
     const Queue& queue = kineto_->queues[events.queue(node.event)];
-    WriteKnown("stream", queue.raw_id, &cold);
-    WriteKnown("device", queue.device, &cold);
-    WriteKnown("bytes", events.bytes(node.event), &cold);
-    WriteKnown("launch_ns", node.launch_ns, &cold);
+    WriteKnown("stream", queue.raw_id, cold);
+    WriteKnown("device", queue.device, cold);
+    WriteKnown("bytes", events.bytes(node.event), cold);
+    WriteKnown("launch_ns", node.launch_ns, cold);
   }
 
   LinkGraph& graph_;

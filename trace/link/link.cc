@@ -3,6 +3,7 @@
 #include <string>
 #include <utility>
 
+#include "absl/strings/match.h"
 #include "absl/strings/str_cat.h"
 #include "common/status.h"
 #include "trace/link/build_graph.h"
@@ -97,6 +98,14 @@ void NotifyOfLinked(const PyTorchEt& et, const DeviceMatch& match, Ledger* ledge
       "that operation is taken"));
 }
 
+// Linking needs no steps; whoever counts per step has one.
+void NotifyOfSteps(const LinkGraph& graph, Ledger* ledger) {
+  for (const LinkNode& node : graph.nodes) {
+    if (node.role == NodeRole::kAnnotation && absl::StartsWith(node.name, "ProfilerStep")) return;
+  }
+  ledger->notices.push_back("no step is marked (ProfilerStep): the whole file is one iteration");
+}
+
 absl::StatusOr<int32_t> RankOf(const PyTorchEt* et, const KinetoTrace* kineto) {
   const int32_t et_rank = et == nullptr ? kNoRank : et->rank;
   const int32_t kineto_rank = kineto == nullptr ? kNoRank : kineto->rank;
@@ -161,6 +170,7 @@ absl::StatusOr<RankTrace> LinkRank(PyTorchEt* et, Ledger* et_ledger, KinetoTrace
 
   if (kineto != nullptr && !linked) {
     NotifyOfDeviceMatch(view.device_match, kineto_ledger);
+    NotifyOfSteps(graph, kineto_ledger);
     if (et != nullptr) NotifyOfHostMatch(view.host_match, et_ledger);
   }
   if (linked) NotifyOfLinked(*et, view.device_match, et_ledger);

@@ -32,6 +32,7 @@ struct CommArgs {
   // name: tells groups of one file apart, means nothing in another; 0: none.
   uint64_t group_address = 0;
   int64_t group_size = kNotStated;
+  uint64_t comms_id = 0;             // Kineto's number of the communicator, any 64 bits; 0: none.
   std::vector<int32_t> group_ranks;  // Global ranks, where recorded.
   int64_t global_rank_start = kNotStated;
   int64_t global_rank_stride = kNotStated;

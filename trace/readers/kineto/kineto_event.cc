@@ -44,6 +44,7 @@ constexpr ArgField kArgFields[] = {
     {"out split size", &RawKinetoEvent::out_splits},
     {"global rank start", &RawKinetoEvent::rank_start},
     {"global rank stride", &RawKinetoEvent::rank_stride},
+    {"comms id", &RawKinetoEvent::comms_id},
     {"rank", &RawKinetoEvent::rank},
     {"src rank", &RawKinetoEvent::peer_from},
     {"dst rank", &RawKinetoEvent::peer_to},
@@ -250,11 +251,14 @@ absl::Status ReadKinetoComm(const RawKinetoEvent& event, std::optional<CommArgs>
   args->reset();
   const CommName name = ParseCommName(event.name.text);
   const bool stated = event.collective.kind != JsonValue::Kind::kMissing;
-  if (!stated && name.kind == CommNameKind::kNone) return absl::OkStatus();
+  uint64_t comms_id = 0;
+  const bool numbered = event.comms_id.GetInt(&comms_id);
+  if (!stated && !numbered && name.kind == CommNameKind::kNone) return absl::OkStatus();
   CommArgs& comm = args->emplace();
+  comm.comms_id = comms_id;
   comm.op = CommOpName(stated ? event.collective.text : name.op);
   if (name.kind == CommNameKind::kGroupTable) comm.op = "init";
-  if (comm.op.empty()) {  // record_param_comms of recorders that tell no more.
+  if (comm.op.empty() && !numbered) {  // record_param_comms of recorders that tell no more.
     args->reset();
     return absl::OkStatus();
   }

@@ -24,7 +24,7 @@ struct RawKinetoEvent {
   JsonValue bytes, wait_stream, wait_event, wait_record_correlation;
   JsonValue collective, in_elements, out_elements, dtype, group_size, group_name;
   JsonValue group_description, group_ranks, in_splits, out_splits, rank_start, rank_stride;
-  JsonValue rank, peer_from, peer_to, input_dims, input_types;
+  JsonValue comms_id, rank, peer_from, peer_to, input_dims, input_types;
 
   // Sets a field; Clear() makes those that were set missing again.
   void Set(JsonValue RawKinetoEvent::*field, const JsonValue& value) {
