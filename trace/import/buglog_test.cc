@@ -164,10 +164,10 @@ TEST_F(BuglogTest, B06OneFileWithoutARankIsRankZeroOfOneAndSeveralAreListed) {
   EXPECT_THAT(result.notices, Contains(HasSubstr("taken for rank 0")));
   File("other.json", text);
   EXPECT_THAT(Import(), StatusIs(kInvalid, "trace.json, other.json"));
-  options_.rank_by_file = {{"trace.json", 0}, {"other.json", 1}};
+  options_.settings.rank_by_file = {{"trace.json", 0}, {"other.json", 1}};
   ASSERT_OK_AND_ASSIGN(const ImportResult both, Import());
   EXPECT_THAT(both.trace.ranks, SizeIs(2));
-  options_.rank_by_file = {{"trace.json", 3}};
+  options_.settings.rank_by_file = {{"trace.json", 3}};
   EXPECT_THAT(Import(Kineto({Event("cpu_op", "aten::mm", 1, 10, 5)}, kRank0Of2)),
               StatusIs(kInvalid, "says rank 3, the file itself says rank 0"));
 }

@@ -6,6 +6,7 @@
 
 #include "absl/container/flat_hash_map.h"
 #include "absl/strings/str_cat.h"
+#include "trace/link/comm_batches.h"
 #include "trace/link/kernel_names.h"
 #include "trace/link/tensors.h"
 #include "trace/readers/kineto/kineto.h"
@@ -37,6 +38,18 @@ void TakeIf(bool missing, const T& from, T* to) {
   if (missing) *to = from;
 }
 
+void TakeGroup(const CommArgs& more, CommArgs* args) {
+  TakeIf(args->group_name.empty(), more.group_name, &args->group_name);
+  TakeIf(args->group_description.empty(), more.group_description, &args->group_description);
+  TakeIf(args->group_ranks.empty(), more.group_ranks, &args->group_ranks);
+  TakeIf(args->group_address == 0, more.group_address, &args->group_address);
+  TakeIf(args->group_size == kNotStated, more.group_size, &args->group_size);
+  if (args->global_rank_start == kNotStated) {
+    args->global_rank_start = more.global_rank_start;
+    args->global_rank_stride = more.global_rank_stride;
+  }
+}
+
 // Fills what `args` does not state from `more`.
 void Complete(const CommArgs& more, CommArgs* args) {
   TakeIf(args->op.empty(), more.op, &args->op);
@@ -55,15 +68,7 @@ void Complete(const CommArgs& more, CommArgs* args) {
     args->splits_cut = args->splits_cut || more.splits_cut;
   }
   TakeIf(args->input_dims < 0, more.input_dims, &args->input_dims);
-  TakeIf(args->group_name.empty(), more.group_name, &args->group_name);
-  TakeIf(args->group_description.empty(), more.group_description, &args->group_description);
-  TakeIf(args->group_ranks.empty(), more.group_ranks, &args->group_ranks);
-  TakeIf(args->group_address == 0, more.group_address, &args->group_address);
-  TakeIf(args->group_size == kNotStated, more.group_size, &args->group_size);
-  if (args->global_rank_start == kNotStated) {
-    args->global_rank_start = more.global_rank_start;
-    args->global_rank_stride = more.global_rank_stride;
-  }
+  TakeGroup(more, args);
   TakeIf(args->comms_id == 0, more.comms_id, &args->comms_id);
   TakeIf(args->sequence == kNotStated, more.sequence, &args->sequence);
   if (args->peer == kNotStated) {
@@ -345,16 +350,63 @@ class Finder {
       if (Detail(i) > Detail(best)) best = i;
     }
     FindPositions();
+    const size_t batched_count = TakeBatches(best_of_outermost, &moved);
     for (const auto& [outermost, best] : best_of_outermost) {
       if (!moved[outermost]) BecomeComm(best, outermost);
     }
     LeaveThreads();
-    if (!retyped_.empty() && graph_.kineto != nullptr) {
+    if (retyped_.size() > batched_count && graph_.kineto != nullptr) {
       graph_.notices.push_back(
-          absl::StrCat(retyped_.size(),
+          absl::StrCat(retyped_.size() - batched_count,
                        " communication calls of the host have no operation of their own in the "
                        "profile: they are kept as communication without times"));
     }
+  }
+
+  // Gives undecided kernels the sends and receives that were batched into them.
+  // Returns how many host calls became communication nodes of their own.
+  size_t TakeBatches(const std::map<uint32_t, uint32_t>& best_of_outermost,
+                     std::map<uint32_t, bool>* moved) {
+    std::vector<uint32_t> kernels, waiting;
+    std::map<uint32_t, size_t> call_of_kernel;
+    for (size_t i = 0; i < calls_.size(); ++i) {
+      if (!calls_[i].undecided || graph_.nodes[calls_[i].node].role != NodeRole::kDevice) continue;
+      kernels.push_back(calls_[i].node);
+      call_of_kernel[calls_[i].node] = i;
+    }
+    for (const auto& [outermost, best] : best_of_outermost) {
+      const CommKind kind = *CommKindOfOp(OpName(graph_.nodes[best]));
+      if (!(*moved)[outermost] && kind.type != NodeType::kCommColl) waiting.push_back(outermost);
+    }
+    if (kernels.empty() || waiting.empty()) return 0;
+    const size_t retyped_before = retyped_.size();
+    for (const auto& [kernel, batch] : FindBatches(graph_, kernels, waiting)) {
+      for (const uint32_t outermost : batch) (*moved)[outermost] = true;
+      const size_t of_kernel = call_of_kernel[kernel];
+      const CommArgs kernel_args = calls_[of_kernel].args;  // May tell the group.
+      const size_t first = calls_.size();
+      std::vector<uint32_t> members;
+      for (const uint32_t outermost : batch) {
+        const uint32_t best = best_of_outermost.find(outermost)->second;
+        if (batch.size() > 1) {
+          BecomeComm(best, outermost);
+          members.push_back(best);
+        } else {
+          calls_[of_kernel] = RecordedCall(best, outermost);
+          calls_[of_kernel].node = kernel;
+          graph_.nodes[kernel].type = calls_[of_kernel].kind.type;
+        }
+      }
+      if (batch.size() == 1) {
+        Complete(kernel_args, &calls_[of_kernel].args);
+        continue;
+      }
+      for (size_t i = first; i < calls_.size(); ++i) TakeGroup(kernel_args, &calls_[i].args);
+      calls_[of_kernel].node = kNone;
+      PlaceBatch(kernel, members, &graph_);
+    }
+    std::erase_if(calls_, [](const CommCall& call) { return call.node == kNone; });
+    return retyped_.size() - retyped_before;
   }
 
   uint32_t Outermost(uint32_t index) const {
@@ -371,8 +423,8 @@ class Finder {
     return IsRecordParamComms(name) ? 2 : IsDeviceCommMark(name) ? 1 : 0;
   }
 
-  void BecomeComm(uint32_t index, uint32_t outermost) {
-    LinkNode& node = graph_.nodes[index];
+  CommCall RecordedCall(uint32_t index, uint32_t outermost) const {
+    const LinkNode& node = graph_.nodes[index];
     CommCall call;
     call.node = index;
     call.record = index;
@@ -380,6 +432,12 @@ class Finder {
     if (node.args != nullptr) call.args = *node.args;
     const LinkNode& outer = graph_.nodes[outermost];
     if (outermost != index && outer.args != nullptr) Complete(*outer.args, &call.args);
+    return call;
+  }
+
+  void BecomeComm(uint32_t index, uint32_t outermost) {
+    LinkNode& node = graph_.nodes[index];
+    CommCall call = RecordedCall(index, outermost);
     // Starts after the operation before it on the thread that called.
     const std::vector<uint32_t>& thread = graph_.in_order[node.queue];
     for (size_t at = position_[index]; at > 0 && node.caller == kNone; --at) {

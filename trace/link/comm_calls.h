@@ -29,6 +29,8 @@ struct CommCall {
 //     has none: the operation running when it was called is its caller.
 //  2. Device kernels that communicate: what the host calls around the launch
 //     say comes first, the kernel's own metadata next, its name last.
+//     A kernel that nothing names takes the sends and receives batched before it
+//     (trace/link/comm_batches.h).
 //  3. Host calls about communication for which no device operation was
 //     recorded: the call itself becomes the communication node, without times.
 // Sets `caller`, `launch_ns`, `type` of the nodes found, `role` and `queue` of

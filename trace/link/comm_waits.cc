@@ -22,6 +22,7 @@ class CommWaiter {
     for (uint32_t i = 0; i < graph_.size(); ++i) {
       const LinkNode& node = graph_.nodes[i];
       if (node.role != NodeRole::kComm || !node.timed() || node.caller == kNone) continue;
+      if (node.batch_end != kNone) continue;  // A device's: its waits are recorded.
       comms_of_queue[graph_.nodes[node.caller].queue].push_back(i);
     }
     for (const HostThread& thread : threads) {

@@ -86,7 +86,7 @@ class Walker {
 
   void Launch(const RuntimeCall& call, uint32_t index) {
     const LinkNode& node = graph_.nodes[index];
-    if (IsComm(node.type)) {
+    if (IsComm(node.type) || node.batch_end != kNone) {
       if (other_kernel_by_[call.queue] != kNone) Wait(index, other_kernel_by_[call.queue]);
       std::deque<uint32_t>& pending = pending_by_[call.queue];
       pending.push_back(index);

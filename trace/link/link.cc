@@ -7,6 +7,7 @@
 #include "absl/strings/str_cat.h"
 #include "common/status.h"
 #include "trace/link/build_graph.h"
+#include "trace/link/comm_batches.h"
 #include "trace/link/comm_calls.h"
 #include "trace/link/comm_ops.h"
 #include "trace/link/device_waits.h"
@@ -165,6 +166,7 @@ absl::StatusOr<RankTrace> LinkRank(PyTorchEt* et, Ledger* et_ledger, KinetoTrace
     AddAutogradWaits(&graph);
   }
   if (linked) AddLinkedSyncEdges(&graph, et_ledger);
+  SpreadBatchWaits(&graph);
   DropBackwardEdges(&graph);
   if (kineto != nullptr) ShareOutTimes(&graph);
 

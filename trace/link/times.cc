@@ -122,6 +122,7 @@ std::vector<Marks> FindMarks(const LinkGraph& graph) {
   }
   for (const LinkNode& node : graph.nodes) {
     if (node.role != NodeRole::kComm || !node.timed() || node.caller == kNone) continue;
+    if (node.batch_end != kNone) continue;
     marks[graph.nodes[node.caller].queue].turns_ns.push_back(node.launch_ns);
   }
   for (Marks& mark : marks) {
