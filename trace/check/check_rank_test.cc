@@ -82,7 +82,7 @@ TEST(CheckRankTest, ACycleIsPrinted) {
   builder.AddEdge(0, 2, EdgeKind::kControl);
   const CheckReport report = Check(&builder);
   EXPECT_EQ(report.count_by_rule.at("dependency_cycle"), 1);
-  EXPECT_THAT(report.findings[0].message,
+  EXPECT_THAT(report.findings.at(0).message,
               HasSubstr("node 1 (launch) -control-> node 3 (launch) -thread_order-> node 1"));
 }
 
@@ -96,7 +96,7 @@ TEST(CheckRankTest, NestingIsCountedOverControlEdgesOnly) {
     const CheckReport report = Check(&builder);
     if (kind == EdgeKind::kControl) {
       ExpectOnly(report, "deep_nesting", 1);
-      EXPECT_THAT(report.findings[0].message, HasSubstr("node 1001 (call) is nested 1001 deep"));
+      EXPECT_THAT(report.findings.at(0).message, HasSubstr("node 1001 (call) is nested 1001 deep"));
     } else {
       EXPECT_THAT(report.findings, IsEmpty());
     }
@@ -131,8 +131,8 @@ TEST(CheckRankTest, OverlapOnAStreamBeyondRoundingIsFound) {
   builder.AddNode(mark);
   const CheckReport report = Check(&builder);
   ExpectOnly(report, "stream_overlap", 1);
-  EXPECT_EQ(report.findings[0].node_id, 2u);
-  EXPECT_THAT(report.findings[0].message, HasSubstr("node 1 (kernel) by 3000 ns on stream 7"));
+  EXPECT_EQ(report.findings.at(0).node_id, 2u);
+  EXPECT_THAT(report.findings.at(0).message, HasSubstr("node 1 (kernel) by 3000 ns on stream 7"));
 }
 
 TEST(CheckRankTest, KernelsThatWaitForNoneBeforeAreFoundOnceAStream) {
@@ -145,8 +145,8 @@ TEST(CheckRankTest, KernelsThatWaitForNoneBeforeAreFoundOnceAStream) {
   builder.AddEdge(4, 1, EdgeKind::kData);  // Node 5 waits for node 2, on the device.
   const CheckReport report = Check(&builder);
   ExpectOnly(report, "unordered_stream", 1);
-  EXPECT_EQ(report.findings[0].node_id, 3u);
-  EXPECT_THAT(report.findings[0].message, HasSubstr("2 of 4 operations on stream 7"));
+  EXPECT_EQ(report.findings.at(0).node_id, 3u);
+  EXPECT_THAT(report.findings.at(0).message, HasSubstr("2 of 4 operations on stream 7"));
 }
 
 TEST(CheckRankTest, AShortKernelInsideALongOneOverlapsItAndALaterOneToo) {
@@ -173,8 +173,8 @@ TEST(CheckRankTest, CallsOfAThreadMayNestButNotCross) {
   crossing.AddNode(HostCall(5, 90000, 30000));
   const CheckReport report = Check(&crossing);
   ExpectOnly(report, "thread_overlap", 2);
-  EXPECT_EQ(report.findings[0].node_id, 4u);
-  EXPECT_EQ(report.findings[1].node_id, 5u);
+  EXPECT_EQ(report.findings.at(0).node_id, 4u);
+  EXPECT_EQ(report.findings.at(1).node_id, 5u);
 }
 
 TEST(CheckRankTest, EachEdgeKindBoundsWhatItMeans) {
@@ -212,7 +212,7 @@ TEST(CheckRankTest, EachEdgeKindBoundsWhatItMeans) {
     const CheckReport report = Check(&builder);
     if (c.found) {
       ExpectOnly(report, "starts_before_dependency", 1);
-      EXPECT_THAT(report.findings[0].message, HasSubstr(std::string(EdgeKindName(c.kind))));
+      EXPECT_THAT(report.findings.at(0).message, HasSubstr(std::string(EdgeKindName(c.kind))));
     } else {
       EXPECT_THAT(report.findings, IsEmpty()) << EdgeKindName(c.kind) << ReportText(report);
     }
@@ -243,7 +243,7 @@ TEST(CheckRankTest, ADeviceOperationOfARecordingWantsItsLaunch) {
   builder.AddEdge(2, 1, EdgeKind::kStreamOrder);
   const CheckReport report = Check(&builder);
   ExpectOnly(report, "device_op_without_launch", 1);
-  EXPECT_EQ(report.findings[0].node_id, 3u);
+  EXPECT_EQ(report.findings.at(0).node_id, 3u);
   // A written trace has no times: its device operations start as its edges say.
   RankTraceBuilder written;
   written.AddNode(HostCall(1, kUnknownNs, 1000));
@@ -279,7 +279,7 @@ TEST(CheckRankTest, UntypedUnnamedAndEmptyAreFound) {
   }
   const CheckReport report = Check(&unnamed);
   ExpectOnly(report, "unnamed_node", 1);
-  EXPECT_THAT(report.findings[0].message, HasSubstr("2 of 3 (66 %)"));
+  EXPECT_THAT(report.findings.at(0).message, HasSubstr("2 of 3 (66 %)"));
   ExpectOnly(Check(RankTrace()), "empty_rank", 1);
 }
 
@@ -296,7 +296,7 @@ TEST(CheckRankTest, DurationsThatNothingTellsAreCountedOnceARank) {
   builder.AddNode(root);
   const CheckReport report = Check(&builder);
   ExpectOnly(report, "unknown_duration", 1);
-  EXPECT_THAT(report.findings[0].message, HasSubstr("1 of 3 (33 %)"));
+  EXPECT_THAT(report.findings.at(0).message, HasSubstr("1 of 3 (33 %)"));
 }
 
 TEST(CheckRankTest, AMemoryNodeNeedsADuration) {
@@ -329,7 +329,7 @@ TEST(CheckRankTest, ZeroBytesAreFoundButOfBarriersAndLoneRanks) {
   const CheckReport report =
       Check({Collective(CollectiveType::kAllReduce, 0, 0), Message(NodeType::kCommSend, 1, 0, 0)});
   ExpectOnly(report, "zero_size", 2);
-  EXPECT_THAT(report.findings[0].message, HasSubstr("node 2 (nccl:coll), ALL_REDUCE: 0 bytes"));
+  EXPECT_THAT(report.findings.at(0).message, HasSubstr("node 2 (nccl:coll), ALL_REDUCE: 0 bytes"));
 }
 
 TEST(CheckRankTest, APeerIsAnotherRankOfWorldAndGroup) {
@@ -340,7 +340,7 @@ TEST(CheckRankTest, APeerIsAnotherRankOfWorldAndGroup) {
   step.comm.group = 1;
   const CheckReport report = Check({step});
   ExpectOnly(report, "peer_not_in_group", 1);
-  EXPECT_THAT(report.findings[0].message, HasSubstr("rank 3, is no member of group \"tp0\""));
+  EXPECT_THAT(report.findings.at(0).message, HasSubstr("rank 3, is no member of group \"tp0\""));
 }
 
 TEST(CheckRankTest, GroupsOfOperationsAreKnownAndHoldTheRank) {
@@ -382,7 +382,7 @@ TEST(CheckGroupsTest, MembersAreOfTheWorldAndOnce) {
   EXPECT_THAT(report.count_by_rule,
               ElementsAre(Pair("duplicate_group", 1), Pair("group_member_out_of_world", 1),
                           Pair("group_member_twice", 1), Pair("one_rank_group", 1)));
-  EXPECT_THAT(report.findings[0].message, HasSubstr("group \"wide\" holds rank 4-5"));
+  EXPECT_THAT(report.findings.at(0).message, HasSubstr("group \"wide\" holds rank 4-5"));
   EXPECT_THAT(ReportText(report), HasSubstr("group \"again\" has the members of group \"twice\""));
 }
 

@@ -75,7 +75,7 @@ TEST(CheckTraceTest, MissingRanksAreNamedOnceAndNothingElseIsSaidOfThem) {
   trace.ranks.erase(trace.ranks.begin() + 2);
   const CheckReport report = CheckTrace(trace, {});
   ExpectOnly(report, "missing_ranks", 1);
-  EXPECT_EQ(report.findings[0].message, "ranks 2, 5-6 of 8 are missing");
+  EXPECT_EQ(report.findings.at(0).message, "ranks 2, 5-6 of 8 are missing");
   EXPECT_DOUBLE_EQ(report.parts.ranks, 5.0 / 8);
   EXPECT_DOUBLE_EQ(report.quality, (4 + 5.0 / 8) / 5);
 }
@@ -128,8 +128,8 @@ TEST(CheckTraceTest, ADroppedCollectiveNamesRankAndPlace) {
   job.programs[2].erase(job.programs[2].begin() + 1);
   const CheckReport report = Check(job);
   ExpectOnly(report, "collective_count_mismatch", 1);
-  EXPECT_EQ(report.findings[0].rank, 2);
-  EXPECT_EQ(report.findings[0].message,
+  EXPECT_EQ(report.findings.at(0).rank, 2);
+  EXPECT_EQ(report.findings.at(0).message,
             "in the world, rank 2 runs 2 collectives, rank 0 and 2 others 3. The first difference "
             "is place 1: rank 2 has node 4 (nccl:coll), ALL_REDUCE of 300 bytes where rank 0 has "
             "node 4 (nccl:coll), REDUCE_SCATTER of 200 bytes");
@@ -140,14 +140,14 @@ TEST(CheckTraceTest, ARankThatEndsEarlyOrRunsOnIsNamed) {
   job.programs[3].pop_back();
   CheckReport report = Check(job);
   ExpectOnly(report, "collective_count_mismatch", 1);
-  EXPECT_THAT(report.findings[0].message,
+  EXPECT_THAT(report.findings.at(0).message,
               HasSubstr("place 2: rank 3 has none where rank 0 has node 6"));
   job.programs[3] = ThreeReductions();
   job.programs[0].push_back(Collective(CollectiveType::kAllReduce, 400, 0));
   report = Check(job);
   ExpectOnly(report, "collective_count_mismatch", 1);
-  EXPECT_EQ(report.findings[0].rank, 0);
-  EXPECT_THAT(report.findings[0].message,
+  EXPECT_EQ(report.findings.at(0).rank, 0);
+  EXPECT_THAT(report.findings.at(0).message,
               HasSubstr("place 3: rank 0 has node 8 (nccl:coll), ALL_REDUCE of 400 bytes where "
                         "rank 1 has none"));
 }
@@ -157,8 +157,8 @@ TEST(CheckTraceTest, AMemberWithoutAnyCollectiveIsNamed) {
   job.programs[1] = TestProgram(3);
   const CheckReport report = Check(job);
   ExpectOnly(report, "collective_count_mismatch", 1);
-  EXPECT_EQ(report.findings[0].rank, 1);
-  EXPECT_THAT(report.findings[0].message, HasSubstr("rank 1 runs 0 collectives"));
+  EXPECT_EQ(report.findings.at(0).rank, 1);
+  EXPECT_THAT(report.findings.at(0).message, HasSubstr("rank 1 runs 0 collectives"));
 }
 
 TEST(CheckTraceTest, SwappedCollectivesAreAnOrderMismatch) {
@@ -166,9 +166,9 @@ TEST(CheckTraceTest, SwappedCollectivesAreAnOrderMismatch) {
   std::swap(job.programs[1][0], job.programs[1][1]);
   const CheckReport report = Check(job);
   ExpectOnly(report, "collective_order_mismatch", 1);
-  EXPECT_EQ(report.findings[0].rank, 1);
-  EXPECT_THAT(report.findings[0].message, HasSubstr("place 0: rank 1 has"));
-  EXPECT_THAT(report.findings[0].message, HasSubstr("2 places differ"));
+  EXPECT_EQ(report.findings.at(0).rank, 1);
+  EXPECT_THAT(report.findings.at(0).message, HasSubstr("place 0: rank 1 has"));
+  EXPECT_THAT(report.findings.at(0).message, HasSubstr("2 places differ"));
 }
 
 TEST(CheckTraceTest, AnotherTypeSizeOrRootIsItsOwnRule) {
@@ -179,7 +179,7 @@ TEST(CheckTraceTest, AnotherTypeSizeOrRootIsItsOwnRule) {
   job.programs[3][2].comm.bytes = 301;
   const CheckReport report = Check(job);
   ExpectOnly(report, "collective_size_mismatch", 1);
-  EXPECT_EQ(report.findings[0].node_id, 6u);
+  EXPECT_EQ(report.findings.at(0).node_id, 6u);
   job.programs[3][2].comm.bytes = 0;  // Not told: nothing to compare.
   ExpectOnly(Check(job), "zero_size", 1);
   TestStep broadcast = Collective(CollectiveType::kBroadcast, 8, 0);
@@ -196,12 +196,12 @@ TEST(CheckTraceTest, TheMajorityIsRightAndOfTwoTheLowerRank) {
   job.programs[0][0].comm.bytes = 7;
   CheckReport report = Check(job);
   ExpectOnly(report, "collective_size_mismatch", 1);
-  EXPECT_EQ(report.findings[0].rank, 0);
+  EXPECT_EQ(report.findings.at(0).rank, 0);
   job.programs[1][0].comm.bytes = 7;
   report = Check(job);
   ExpectOnly(report, "collective_size_mismatch", 2);
-  EXPECT_EQ(report.findings[0].rank, 2);
-  EXPECT_EQ(report.findings[1].rank, 3);
+  EXPECT_EQ(report.findings.at(0).rank, 2);
+  EXPECT_EQ(report.findings.at(1).rank, 3);
 }
 
 TEST(CheckTraceTest, SizesOfAllToAllsGathersScattersAndBarriersMayDiffer) {
@@ -249,24 +249,24 @@ TEST(CheckTraceTest, UnmatchedMessagesAreNamed) {
   const TestProgram idle(1);
   CheckReport report = Check(TwoRanks({Message(kSend, 1, 8, 9)}, idle));
   ExpectOnly(report, "unmatched_send", 1);
-  EXPECT_EQ(report.findings[0].message,
+  EXPECT_EQ(report.findings.at(0).message,
             "rank 0, node 2 (nccl:send) sends 8 bytes (tag 9, the world) to rank 1, which "
             "receives no such message");
   report = Check(TwoRanks(idle, {Message(kRecv, 0, 8, 9)}));
   ExpectOnly(report, "unmatched_receive", 1);
-  EXPECT_EQ(report.findings[0].rank, 1);
+  EXPECT_EQ(report.findings.at(0).rank, 1);
 }
 
 TEST(CheckTraceTest, AMessageOfAnotherSizeOrTagNamesBothNodes) {
   CheckReport report = Check(TwoRanks({Message(kSend, 1, 8, 9), Message(kSend, 1, 4096, 5)},
                                       {Message(kRecv, 0, 8, 9), Message(kRecv, 0, 2048, 5)}));
   ExpectOnly(report, "message_size_mismatch", 1);
-  EXPECT_EQ(report.findings[0].message,
+  EXPECT_EQ(report.findings.at(0).message,
             "rank 0, node 4 (nccl:send) sends 4096 bytes (tag 5, the world) to rank 1, but rank "
             "1, node 4 (nccl:recv) receives 2048 bytes (tag 5, the world) from rank 0");
   report = Check(TwoRanks({Message(kSend, 1, 8, 1)}, {Message(kRecv, 0, 8, 2)}));
   ExpectOnly(report, "message_tag_mismatch", 1);
-  EXPECT_THAT(report.findings[0].message, HasSubstr("tag 2"));
+  EXPECT_THAT(report.findings.at(0).message, HasSubstr("tag 2"));
 }
 
 TEST(CheckTraceTest, ReceivingFirstOnBothSidesIsADeadlockAndSendingFirstIsNot) {
@@ -279,7 +279,7 @@ TEST(CheckTraceTest, ReceivingFirstOnBothSidesIsADeadlockAndSendingFirstIsNot) {
   EXPECT_THAT(Check(TwoRanks(receive_first, other_send_first)).findings, IsEmpty());
   const CheckReport report = Check(TwoRanks(receive_first, other_receive_first));
   ExpectOnly(report, "cross_rank_deadlock", 1);
-  EXPECT_EQ(report.findings[0].message,
+  EXPECT_EQ(report.findings.at(0).message,
             "4 nodes can never run: rank 0's node 2 (nccl:recv) waits for rank 1's node 4 "
             "(nccl:send) waits for rank 1's node 2 (nccl:recv) waits for rank 0's node 4 "
             "(nccl:send) waits for rank 0's node 2 (nccl:recv)");
@@ -293,8 +293,8 @@ TEST(CheckTraceTest, CollectivesOfTwoGroupsInOppositeOrderAreADeadlock) {
   std::swap(job.programs[3][0], job.programs[3][1]);
   const CheckReport report = Check(job);
   EXPECT_EQ(report.errors_count, 1);
-  EXPECT_EQ(report.findings[0].rule, "cross_rank_deadlock");
-  EXPECT_THAT(report.findings[0].message, HasSubstr("8 nodes can never run"));
+  EXPECT_EQ(report.findings.at(0).rule, "cross_rank_deadlock");
+  EXPECT_THAT(report.findings.at(0).message, HasSubstr("8 nodes can never run"));
 }
 
 TEST(CheckTraceTest, ACycleOfOneRankIsNoDeadlockOfAll) {
@@ -314,8 +314,8 @@ TEST(CheckTraceTest, AClockThatDiffersIsAHintWithItsWorstCase) {
   trace.ranks[2].base_unix_ns += 9000;
   CheckReport report = CheckTrace(trace, {});
   ExpectOnly(report, "clock_skew", 1);
-  EXPECT_EQ(report.findings[0].rank, 2);
-  EXPECT_EQ(report.findings[0].message,
+  EXPECT_EQ(report.findings.at(0).rank, 2);
+  EXPECT_EQ(report.findings.at(0).message,
             "3 collectives of rank 2 start after another rank has ended them; at worst node 2 "
             "(nccl:coll), 4000 ns after rank 0's end");
   trace.ranks[3].base_unix_ns = 0;  // Has no epoch: nothing can be compared.
@@ -347,7 +347,7 @@ TEST(CheckTraceTest, ElementTypesAreComparedWhereTheyAreStated) {
   job.programs[2][0].cold = ColdWith("Int", 4, 4);
   const CheckReport report = Check(job);
   ExpectOnly(report, "collective_dtype_mismatch", 1);
-  EXPECT_EQ(report.findings[0].message,
+  EXPECT_EQ(report.findings.at(0).message,
             "in the world, node 2 (nccl:coll) has elements of type Int, rank 0 of type Float");
   Trace hot_only = BuildJob(job);
   for (RankTrace& rank : hot_only.ranks) rank.cold_begin.clear(), rank.cold.clear();
@@ -365,7 +365,7 @@ TEST(CheckTraceTest, ElementsInTimesGroupSizeAreElementsOut) {
   job.programs[1][1].cold = ColdWith("Float", 17, 4);
   const CheckReport report = Check(job);
   ExpectOnly(report, "gather_size_mismatch", 2);
-  EXPECT_THAT(report.findings[0].message, HasSubstr("of 4 ranks: 4 elements in, 4 out"));
+  EXPECT_THAT(report.findings.at(0).message, HasSubstr("of 4 ranks: 4 elements in, 4 out"));
 }
 
 // Group order is 1, 0: rank 1 sends 9 of its first part to itself, 1 to rank 0.
@@ -380,15 +380,15 @@ TEST(CheckTraceTest, SplitsMatchPairByPairInGroupOrder) {
   job.programs[0][0].cold = ColdWith("Float", 10, 8, "[3, 7]", "[2, 7]");
   CheckReport report = Check(job);
   ExpectOnly(report, "split_mismatch", 1);
-  EXPECT_EQ(report.findings[0].message,
+  EXPECT_EQ(report.findings.at(0).message,
             "in group \"ep\", node 2 (nccl:coll) sends 1 elements to rank 0, which expects 2 in "
             "node 2 (nccl:coll)");
-  EXPECT_EQ(report.findings[0].rank, 1);
+  EXPECT_EQ(report.findings.at(0).rank, 1);
   // Even on rank 0: 5 to each; rank 1 expects 3. What rank 0 keeps is its own affair.
   job.programs[0][0].cold = ColdWith("Float", 10, 2, "[]", "[1, 1]");
   report = Check(job);
   ExpectOnly(report, "split_mismatch", 1);
-  EXPECT_EQ(report.findings[0].rank, 0);
+  EXPECT_EQ(report.findings.at(0).rank, 0);
   // A list that the recorder cut says nothing.
   job.programs[0][0].cold = ColdWith("Float", 10, 2, "[5, ...]", "[1, ...]");
   EXPECT_THAT(Check(job).findings, IsEmpty());
@@ -402,8 +402,8 @@ TEST(CheckTraceTest, EvenSplitsAreComparedOncePerMember) {
   job.programs[2][0].cold = ColdWith("Float", 80, 40);  // Sends 20 to each, who expect 10.
   const CheckReport report = Check(job);
   ExpectOnly(report, "split_mismatch", 1);
-  EXPECT_EQ(report.findings[0].rank, 2);
-  EXPECT_THAT(report.findings[0].message, HasSubstr("sends 20 elements to rank 0"));
+  EXPECT_EQ(report.findings.at(0).rank, 2);
+  EXPECT_THAT(report.findings.at(0).message, HasSubstr("sends 20 elements to rank 0"));
 }
 
 TEST(CheckTraceTest, DetailsOfTheCallThatLaunchedOrOfOneInsideItCount) {

@@ -95,14 +95,14 @@ TEST(FindingListTest, WhatALedgerCountsIsFoundWhetherOrNotItIsListedOrRegistered
   EXPECT_EQ(report.errors_count, 2);  // lost_record and missing_dependency.
   EXPECT_EQ(report.warnings_count, 151);
   ASSERT_EQ(report.findings.size(), 23u);
-  EXPECT_EQ(report.findings[0].rule, "lost_record");
-  EXPECT_EQ(report.findings[0].file, "rank0.json");
-  EXPECT_THAT(report.findings[0].message, HasSubstr("1 record"));
-  EXPECT_EQ(report.findings[1].rule, "missing_dependency");
-  EXPECT_EQ(report.findings[1].byte_offset, 30);
-  EXPECT_EQ(report.findings[1].message, "record 3: node 9 is not there");
-  EXPECT_EQ(report.findings[22].rule, "never_heard_of");
-  EXPECT_EQ(report.findings[22].severity, Severity::kWarning);
+  EXPECT_EQ(report.findings.at(0).rule, "lost_record");
+  EXPECT_EQ(report.findings.at(0).file, "rank0.json");
+  EXPECT_THAT(report.findings.at(0).message, HasSubstr("1 record"));
+  EXPECT_EQ(report.findings.at(1).rule, "missing_dependency");
+  EXPECT_EQ(report.findings.at(1).byte_offset, 30);
+  EXPECT_EQ(report.findings.at(1).message, "record 3: node 9 is not there");
+  EXPECT_EQ(report.findings.at(22).rule, "never_heard_of");
+  EXPECT_EQ(report.findings.at(22).severity, Severity::kWarning);
 }
 
 TEST(FindingListTest, NamesFromFilesAreCutAndMadeValid) {
