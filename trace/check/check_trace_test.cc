@@ -53,6 +53,7 @@ TEST(CheckTraceTest, TheEmptyTraceAndTheUnreadableFileHaveNoQuality) {
   ExpectOnly(report, "unreadable_file", 1);
   EXPECT_EQ(report.quality, 0);
   EXPECT_EQ(report.parts.records, 0);
+  EXPECT_EQ(report.parts.ranks, 0);
   EXPECT_THAT(CheckTrace(Trace(), {}).findings, IsEmpty());
 }
 

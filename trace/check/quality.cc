@@ -34,10 +34,10 @@ QualityParts ComputeQualityParts(const GroupTable& groups, const std::vector<Led
   Share records, durations, launches, communication;
   for (const Ledger& ledger : ledgers) {
     records.all += ledger.input_records;
-    // A file that could not be read counts as one lost record at least.
-    if (ledger.input_records == 0 && ledger.flaws_by_rule.count("unreadable_file") > 0)
-      ++records.all;
     records.part += ledger.kept + ledger.merged;
+    // A file that could not be read has lost one record at least.
+    const auto unreadable = ledger.flaws_by_rule.find("unreadable_file");
+    if (unreadable != ledger.flaws_by_rule.end()) records.all += unreadable->second;
   }
   const Trace& trace = groups.trace();
   for (const RankTrace& rank : trace.ranks) {
@@ -56,7 +56,7 @@ QualityParts ComputeQualityParts(const GroupTable& groups, const std::vector<Led
   }
   const Share ranks{static_cast<int64_t>(trace.ranks.size()), trace.world_size};
   return {records.Value(), durations.Value(), launches.Value(), communication.Value(),
-          ranks.Value()};
+          trace.ranks.empty() ? 0 : ranks.Value()};
 }
 
 double QualityOf(const QualityParts& parts, const Trace& trace, const FindingList& findings) {
