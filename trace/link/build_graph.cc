@@ -41,6 +41,7 @@ absl::Status ParentCycle(const PyTorchEt& et, uint32_t first,
 // parent, so a walk up either ends or comes back to where it was. O(operations).
 absl::Status CheckParents(const PyTorchEt& et) {
   absl::flat_hash_map<uint64_t, uint32_t> op_of_id;
+  op_of_id.reserve(et.ops.size());
   for (uint32_t i = 0; i < et.ops.size(); ++i) op_of_id.emplace(et.ops[i].id, i);
   std::vector<uint32_t> walk(et.ops.size(), 0);  // The number of the walk that came by.
   for (uint32_t start = 0; start < et.ops.size(); ++start) {
@@ -320,6 +321,7 @@ class Builder {
   // recorder's stack is off after an asynchronous call.
   void FindParents() {
     absl::flat_hash_map<uint64_t, uint32_t> node_of_id;
+    if (graph_.et != nullptr) node_of_id.reserve(graph_.et->ops.size());
     for (uint32_t i = 0; i < graph_.size(); ++i) {
       if (graph_.nodes[i].et_op != kNone) node_of_id.emplace(graph_.nodes[i].id, i);
     }
@@ -384,9 +386,11 @@ class Builder {
         graph_.first_start_ns = node.start_ns;
       }
     }
+    const auto before = [this](uint32_t a, uint32_t b) { return InOrder(graph_, a, b); };
     for (std::vector<uint32_t>& list : graph_.in_order) {
-      std::sort(list.begin(), list.end(),
-                [this](uint32_t a, uint32_t b) { return InOrder(graph_, a, b); });
+      if (!std::is_sorted(list.begin(), list.end(), before)) {
+        std::sort(list.begin(), list.end(), before);
+      }
     }
   }
 

@@ -62,9 +62,7 @@ class Emitter {
     trace_.groups = std::move(graph_.groups);
     if (kineto_ != nullptr) trace_.base_unix_ns = kineto_->base_unix_ns;
     trace_.schema = graph_.et != nullptr ? graph_.et->schema : "kineto";
-    graph_.in_order = {};
-    graph_.calls = {};
-    graph_.node_of_event = {};
+    graph_.in_order = std::vector<std::vector<uint32_t>>();  // "= {}" would keep the memory.
     EmitEdges();
     EmitTimes();
     EmitNodes();
@@ -125,7 +123,7 @@ class Emitter {
       trace_.gap_node.push_back(node);
       trace_.gap_ns.push_back(graph_.gap_ns[node]);
     }
-    graph_.gap_ns = {};
+    graph_.gap_ns = std::vector<int64_t>();
   }
 
   void Reserve() {

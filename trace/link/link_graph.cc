@@ -23,15 +23,20 @@ size_t FirstStartingAt(const LinkGraph& graph, uint32_t queue, int64_t ns) {
 }
 
 bool InOrder(const LinkGraph& graph, uint32_t a, uint32_t b) {
-  // At one start: roots, then what has times with the longer (outer) one first,
-  // then host before device, then by index.
-  const auto key = [&graph](uint32_t index) {
-    const LinkNode& node = graph.nodes[index];
-    const bool device = node.role == NodeRole::kDevice || node.role == NodeRole::kComm;
-    return std::make_tuple(node.role != NodeRole::kRoot, node.order_ns, device, !node.timed(),
-                           node.timed() ? -node.dur_ns : 0, index);
+  const LinkNode& x = graph.nodes[a];
+  const LinkNode& y = graph.nodes[b];
+  const bool x_root = x.role == NodeRole::kRoot, y_root = y.role == NodeRole::kRoot;
+  if (x_root != y_root) return x_root;
+  if (x.order_ns != y.order_ns) return x.order_ns < y.order_ns;
+  // At one start: host before device, then what has times with the longer
+  // (outer) one first, then by index.
+  const auto device = [](const LinkNode& node) {
+    return node.role == NodeRole::kDevice || node.role == NodeRole::kComm;
   };
-  return key(a) < key(b);
+  if (device(x) != device(y)) return device(y);
+  if (x.timed() != y.timed()) return x.timed();
+  if (x.timed() && x.dur_ns != y.dur_ns) return x.dur_ns > y.dur_ns;
+  return a < b;
 }
 
 }  // namespace chakrad

@@ -80,6 +80,7 @@ class Matcher {
   // Returns how many operations found an event with their id.
   int64_t MatchById() {
     absl::flat_hash_map<int64_t, uint32_t> event_of_id;
+    event_of_id.reserve(ops_.size());
     for (uint32_t event = 0; event < kineto_.events.size(); ++event) {
       if (!IsHostEvent(kineto_.events.kind(event))) continue;
       const int64_t rf_id = kineto_.events.rf_id(event);

@@ -34,16 +34,22 @@ class ColdWriter {
   }
   void Bool(absl::string_view name, bool value) { Number(name, kBool, 2, value ? 1 : 0); }
   void Double(absl::string_view name, double value) {
-    Begin(name, 1 + sizeof(value));
-    cold_.push_back(static_cast<char>(kDouble << 3 | 1));
+    {
+      Pieces pieces(&cold_);
+      Begin(name, 1 + sizeof(value), &pieces);
+      pieces.Byte(kDouble << 3 | 1);
+    }
     char bytes[sizeof(value)];
     std::memcpy(bytes, &value, sizeof(value));  // Little endian, as protobuf's is.
     cold_.append(bytes, sizeof(bytes));
   }
   void Text(absl::string_view name, absl::string_view text) {
-    Begin(name, 2 + VarintSize(text.size()) + text.size());
-    Varint(kString << 3 | 2);
-    Varint(text.size());
+    {
+      Pieces pieces(&cold_);
+      Begin(name, 2 + VarintSize(text.size()) + text.size(), &pieces);
+      pieces.Varint(kString << 3 | 2);
+      pieces.Varint(text.size());
+    }
     cold_.append(text.data(), text.size());
   }
 
@@ -52,42 +58,69 @@ class ColdWriter {
   enum : uint32_t { kInputs = 8, kOutputs = 9, kAttr = 10 };
   enum : uint32_t { kName = 1, kDouble = 3, kInt64 = 9, kUint64 = 13, kBool = 27, kString = 29 };
 
+  // Names, tags and numbers are put together here: one append for many bytes.
+  class Pieces {
+   public:
+    explicit Pieces(std::string* to) : to_(*to) {}
+    ~Pieces() { to_.append(bytes_, size_); }
+    void Byte(uint64_t value) { bytes_[size_++] = static_cast<char>(value); }
+    void Varint(uint64_t value) {
+      for (; value >= 0x80; value >>= 7) Byte(value | 0x80);
+      Byte(value);
+    }
+    // A field of text; not when it is empty.
+    void Text(uint32_t field, absl::string_view text) {
+      if (text.empty()) return;
+      Byte(field << 3 | 2);
+      Varint(text.size());
+      if (text.size() <= kMaxNameBytes) {
+        std::memcpy(bytes_ + size_, text.data(), text.size());
+        size_ += text.size();
+        return;
+      }
+      to_.append(bytes_, size_);
+      to_.append(text.data(), text.size());
+      size_ = 0;
+    }
+
+   private:
+    // Besides a name, at most four tags of two bytes and four varints of ten.
+    static constexpr size_t kMaxNameBytes = 40, kMaxBytes = kMaxNameBytes + 4 * 2 + 4 * 10;
+    std::string& to_;
+    char bytes_[kMaxBytes];
+    size_t size_ = 0;
+  };
+
   static size_t VarintSize(uint64_t value) {
     size_t size = 1;
     for (; value >= 0x80; value >>= 7) ++size;
     return size;
   }
-  void Varint(uint64_t value) {
-    for (; value >= 0x80; value >>= 7) cold_.push_back(static_cast<char>(value | 0x80));
-    cold_.push_back(static_cast<char>(value));
-  }
   static size_t TextSize(absl::string_view text) {
     return text.empty() ? 0 : 1 + VarintSize(text.size()) + text.size();
   }
-  void TextField(uint32_t field, absl::string_view text) {
-    if (text.empty()) return;
-    cold_.push_back(static_cast<char>(field << 3 | 2));
-    Varint(text.size());
-    cold_.append(text.data(), text.size());
-  }
   void Info(uint32_t field, absl::string_view values, absl::string_view shapes,
             absl::string_view types) {
-    cold_.push_back(static_cast<char>(field << 3 | 2));
-    Varint(TextSize(values) + TextSize(shapes) + TextSize(types));
-    TextField(1, values);
-    TextField(2, shapes);
-    TextField(3, types);
+    {
+      Pieces head(&cold_);
+      head.Byte(field << 3 | 2);
+      head.Varint(TextSize(values) + TextSize(shapes) + TextSize(types));
+    }
+    Pieces(&cold_).Text(1, values);
+    Pieces(&cold_).Text(2, shapes);
+    Pieces(&cold_).Text(3, types);
   }
   // An attribute whose value takes `value_bytes`, its tag included.
-  void Begin(absl::string_view name, size_t value_bytes) {
-    cold_.push_back(static_cast<char>(kAttr << 3 | 2));
-    Varint(TextSize(name) + value_bytes);
-    TextField(kName, name);
+  static void Begin(absl::string_view name, size_t value_bytes, Pieces* pieces) {
+    pieces->Byte(kAttr << 3 | 2);
+    pieces->Varint(TextSize(name) + value_bytes);
+    pieces->Text(kName, name);
   }
   void Number(absl::string_view name, uint32_t field, size_t tag_bytes, int64_t value) {
-    Begin(name, tag_bytes + VarintSize(static_cast<uint64_t>(value)));
-    Varint(field << 3);
-    Varint(static_cast<uint64_t>(value));
+    Pieces pieces(&cold_);
+    Begin(name, tag_bytes + VarintSize(static_cast<uint64_t>(value)), &pieces);
+    pieces.Varint(field << 3);
+    pieces.Varint(static_cast<uint64_t>(value));
   }
 
   std::string& cold_;

@@ -28,14 +28,19 @@ bool IsSpace(char c) { return c == ' ' || c == '\n' || c == '\r' || c == '\t'; }
 
 // How many '\n' there are, eight bytes at a time.
 int64_t CountLineEnds(const char* begin, const char* end) {
-  constexpr uint64_t kLow7 = 0x7f7f7f7f7f7f7f7f, kLineEnds = 0x0a0a0a0a0a0a0a0a;
+  constexpr uint64_t kOnes = 0x0101010101010101, kLow7 = 0x7f * kOnes;
+  constexpr int kMaxSteps = 255;  // Until a byte of `counts` is full.
   int64_t count = 0;
-  for (; end - begin >= 8; begin += 8) {
-    uint64_t bytes;
-    std::memcpy(&bytes, begin, 8);
-    bytes ^= kLineEnds;  // A line end becomes 0, of which alone the top bit stays 0 below.
-    const uint64_t others = ((bytes & kLow7) + kLow7) | bytes | kLow7;
-    count += 8 - (__builtin_popcountll(others) - 56);
+  while (end - begin >= 8) {
+    uint64_t counts = 0;  // Eight of them.
+    for (int step = 0; step < kMaxSteps && end - begin >= 8; ++step, begin += 8) {
+      uint64_t bytes;
+      std::memcpy(&bytes, begin, 8);
+      bytes ^= '\n' * kOnes;  // A line end becomes 0, of which alone the top bit stays 0 below.
+      counts += (~(((bytes & kLow7) + kLow7) | bytes) >> 7) & kOnes;
+    }
+    const uint64_t pairs = (counts & 0x00ff00ff00ff00ff) + ((counts >> 8) & 0x00ff00ff00ff00ff);
+    count += static_cast<int64_t>((pairs * 0x0001000100010001) >> 48);
   }
   return count + std::count(begin, end, '\n');
 }

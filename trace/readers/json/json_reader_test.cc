@@ -3,6 +3,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <random>
 #include <string>
 #include <vector>
 
@@ -13,6 +14,7 @@
 #include "common/status_matchers.h"
 #include "trace/readers/json/decimal.h"
 #include "trace/readers/json/json_check.h"
+#include "trace/readers/json/json_value.h"
 #include "trace/readers/limits.h"
 #include "trace/readers/testing/sources.h"
 
@@ -268,6 +270,89 @@ TEST(CheckJsonTest, GoodValuesHaveNoFault) {
     EXPECT_FALSE(CheckJson(text, &numbers).found) << text;
   }
   EXPECT_TRUE(numbers.empty());
+}
+
+// The elements of a list, as written.
+absl::StatusOr<std::vector<std::string>> ElementsOf(absl::string_view text, size_t piece_bytes) {
+  PiecewiseSource source(text, piece_bytes);
+  JsonReader reader(&source);
+  RETURN_IF_ERROR(reader.Open().status());
+  std::vector<std::string> elements;
+  while (true) {
+    ASSIGN_OR_RETURN(const JsonWindow* window, reader.NextWindow());
+    if (window == nullptr) return elements;
+    for (size_t i = 0; i < window->byte_offsets.size(); ++i) {
+      const absl::string_view raw = JsonRef::Element(*window, i).raw();
+      EXPECT_EQ(text.substr(window->byte_offsets[i], raw.size()), raw);
+      elements.emplace_back(raw);
+    }
+  }
+}
+
+// Strings that hold brackets, quotes and escapes lie on every kind of cut.
+TEST(JsonReaderTest, ElementsAreTheSameWhereverWindowsEnd) {
+  std::mt19937_64 random(7);
+  const std::string parts[] = {R"("}")",       R"("],[{")",
+                               R"("\\")",      R"("\"}\"")",
+                               R"("\u00e9x")", "\"\xc3\xa9\xf0\x9f\x98\x80\"",
+                               "-0.5e-3",      "18446744073709551615",
+                               "true",         "null",
+                               "[]",           R"({"a\"}":{}})",
+                               R"([1,"]"])",   "1234567.890123"};
+  std::vector<std::string> elements;
+  std::string text = "[";
+  while (text.size() < 5 * kJsonWindowBytes / 2) {
+    std::string element = parts[random() % std::size(parts)];
+    // Some longer than a window.
+    const size_t fields = random() % 5000 == 0 ? 40'000 : random() % 12;
+    if (random() % 3 != 0) {
+      element.assign(1, '{');
+      for (size_t k = 0; k < fields; ++k) {
+        absl::StrAppend(&element, k == 0 ? "" : ", ", "\"k", k,
+                        "\" : ", parts[random() % std::size(parts)]);
+      }
+      element += "}";
+    }
+    absl::StrAppend(&text, elements.empty() ? "" : random() % 2 == 0 ? "," : " ,\n ", element);
+    elements.push_back(element);
+  }
+  text += "]";
+  for (const size_t piece : {size_t{1000}, size_t{65'537}, text.size()}) {
+    ASSERT_OK_AND_ASSIGN(const std::vector<std::string> found, ElementsOf(text, piece));
+    EXPECT_EQ(found, elements) << piece;
+  }
+}
+
+TEST(JsonReaderTest, NumbersAreThoseOfJson) {
+  for (const char* good :
+       {"0", "-0", "7", "-12.5", "1e5", "1E+5", "-0.5e-3", "18446744073709551615",
+        "-9223372036854775808", "123456789012345678901.25"}) {
+    EXPECT_THAT(ElementsOf(absl::StrCat("[", good, " ]"), 100), IsOk()) << good;
+  }
+  for (const char* bad : {"00", "01", "-", "1.", ".5", "1e", "1e+", "--1", "1-2", "1e999",
+                          "18446744073709551616", "-9223372036854775809", "0x10", "+1"}) {
+    EXPECT_THAT(ElementsOf(absl::StrCat("[", bad, "]"), 100), StatusIs(kInvalid, "byte offset"))
+        << bad;
+  }
+}
+
+TEST(JsonValueTest, FieldsAndItemsAreWalkedInOrder) {
+  const std::string text =
+      R"([{"a" : [1, "x\ty", {"in":2}, []], "b":{}, "c\u0041":"", "d": -3.50 , "e":true}])";
+  PiecewiseSource source(text, 100);
+  JsonReader reader(&source);
+  ASSERT_THAT(reader.Open(), IsOk());
+  ASSERT_OK_AND_ASSIGN(const JsonWindow* window, reader.NextWindow());
+  ASSERT_NE(window, nullptr);
+  std::vector<std::string> walked;
+  for (JsonFields field(JsonRef::Element(*window, 0)); field.Next();) {
+    walked.emplace_back(field.key());
+    walked.emplace_back(field.value().Take().text);
+    if (!field.value().is_array()) continue;
+    for (JsonItems item(field.value()); item.Next();) walked.emplace_back(item.value().Take().text);
+  }
+  EXPECT_THAT(walked, ElementsAre("a", R"([1, "x\ty", {"in":2}, []])", "1", "x\ty", R"({"in":2})",
+                                  "[]", "b", "{}", "cA", "", "d", "-3.50", "e", "true"));
 }
 
 }  // namespace

@@ -452,7 +452,7 @@ void KinetoFileReader::RejectOutliers() {
   const auto middle = starts.begin() + static_cast<int64_t>(starts.size() / 2);
   std::nth_element(starts.begin(), middle, starts.end());
   const int64_t median = *middle;
-  starts = {};
+  starts = std::vector<int64_t>();  // "= {}" would keep the memory.
   std::vector<bool> keep(events.size(), true);
   for (size_t i = 0; i < events.size(); ++i) {
     const int64_t away = events.start_ns(i) - median;  // Both are in [0, 2^62).

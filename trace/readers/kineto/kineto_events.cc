@@ -103,8 +103,10 @@ void KinetoEvents::Keep(const std::vector<bool>& keep) {
 }
 
 void KinetoEvents::DropTimes() {
-  start_ns_ = {};
-  for (std::vector<uint32_t>* column : {&dur_ns_, &record_}) *column = {};
+  // Assigning {} would keep the memory.
+  start_ns_ = std::vector<int64_t>();
+  dur_ns_ = std::vector<uint32_t>();
+  record_ = std::vector<uint32_t>();
 }
 
 }  // namespace chakrad

@@ -37,13 +37,27 @@ void AddExtra(absl::string_view key, absl::string_view type, const JsonValue& va
 // Fields that are node fields in the flat layout and attributes in the newer.
 absl::Status SetCommonField(absl::string_view key, absl::string_view type, const JsonValue& value,
                             EtNode* node) {
-  if (key == attr::kRfId) return ToInt(key, value, &node->rf_id);
-  if (key == attr::kFwParent) return ToInt(key, value, &node->fw_parent);
-  if (key == attr::kSeqId) return ToInt(key, value, &node->seq_id);
-  if (key == attr::kScope) return ToInt(key, value, &node->scope);
-  if (key == attr::kTid) return ToInt(key, value, &node->tid);
-  if (key == attr::kFwTid) return ToInt(key, value, &node->fw_tid);
-  if (key == attr::kOpSchema) return ToText(key, value, &node->op_schema);
+  switch (key.empty() ? '\0' : key.front()) {
+    case 'f':
+      if (key == attr::kFwParent) return ToInt(key, value, &node->fw_parent);
+      if (key == attr::kFwTid) return ToInt(key, value, &node->fw_tid);
+      break;
+    case 'o':
+      if (key == attr::kOpSchema) return ToText(key, value, &node->op_schema);
+      break;
+    case 'r':
+      if (key == attr::kRfId) return ToInt(key, value, &node->rf_id);
+      break;
+    case 's':
+      if (key == attr::kSeqId) return ToInt(key, value, &node->seq_id);
+      if (key == attr::kScope) return ToInt(key, value, &node->scope);
+      break;
+    case 't':
+      if (key == attr::kTid) return ToInt(key, value, &node->tid);
+      break;
+    default:
+      break;
+  }
   AddExtra(key, type, value, node);
   return absl::OkStatus();
 }
@@ -53,10 +67,13 @@ absl::Status SetAttribute(JsonRef attribute, EtNode* node) {
   JsonValue value;
   for (JsonFields field(attribute); field.Next();) {
     const absl::string_view name = field.key();
-    const JsonValue taken = field.value().Take();
-    if (name == "name") RETURN_IF_ERROR(ToText("attrs: name", taken, &key));
-    if (name == "type") RETURN_IF_ERROR(ToText("attrs: type", taken, &type));
-    if (name == "value") value = taken;
+    if (name == "name") {
+      RETURN_IF_ERROR(ToText("attrs: name", field.value().Take(), &key));
+    } else if (name == "type") {
+      RETURN_IF_ERROR(ToText("attrs: type", field.value().Take(), &type));
+    } else if (name == "value") {
+      value = field.value().Take();
+    }
   }
   if (key.empty()) return absl::InvalidArgumentError("attrs: an entry has no name");
   if (value.kind == JsonValue::Kind::kMissing) {
@@ -99,6 +116,7 @@ void SetArguments(absl::string_view key, JsonRef parts, EtNode* node) {
 
 // Views of list-valued fields; false when `key` is not one of them.
 bool SetListField(absl::string_view key, absl::string_view json, EtNode* node) {
+  if (key.empty() || (key.front() != 'i' && key.front() != 'o')) return false;
   if (key == "inputs") {
     node->arguments.inputs = json;
   } else if (key == "input_shapes") {

@@ -161,6 +161,8 @@ class EtFileReader {
   StringInterner interner_;
   absl::flat_hash_map<uint64_t, uint32_t> index_by_id_;
   EtNode node_;
+  static constexpr uint8_t kNotLookedAt = 2;
+  std::vector<uint8_t> is_comm_name_;  // By index of the name: 0, 1.
   EtCommReader comm_reader_;
   EtLinkedReader linked_;
   ProcessGroupTables groups_;
@@ -297,11 +299,17 @@ absl::Status EtFileReader::AddNode(const EtNode& node, const JsonWindow& window,
 }
 
 absl::Status EtFileReader::AddComm(const EtNode& node, EtOp* op) {
-  const CommName name = ParseCommName(node.name);
-  if (name.kind == CommNameKind::kNone) {
+  // Names are looked at once; most are none of communication.
+  if (op->name >= is_comm_name_.size()) is_comm_name_.resize(op->name + 1, kNotLookedAt);
+  uint8_t& is_comm_name = is_comm_name_[op->name];
+  if (is_comm_name == kNotLookedAt) {
+    is_comm_name = ParseCommName(node.name).kind != CommNameKind::kNone ? 1 : 0;
+  }
+  if (is_comm_name == 0) {
     AddLinkedGroup(node, op);
     return absl::OkStatus();
   }
+  const CommName name = ParseCommName(node.name);
   CommArgs args;
   RETURN_IF_ERROR(comm_reader_.Read(name, node.arguments, &args));
   if (name.kind == CommNameKind::kParamComms) {
