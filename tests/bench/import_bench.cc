@@ -8,8 +8,10 @@
 //     The stages alone, over these very files (gzip, too).
 //   import_bench --fingerprint PATH...
 //     Hashes of all that an import gives, to compare two versions.
+#include <spawn.h>
 #include <stdlib.h>
 #include <sys/resource.h>
+#include <sys/wait.h>
 #include <unistd.h>
 
 #include <CLI/CLI.hpp>
@@ -23,8 +25,11 @@
 #include <utility>
 #include <vector>
 
+#include "absl/strings/ascii.h"
 #include "absl/strings/escaping.h"
+#include "absl/strings/numbers.h"
 #include "absl/strings/str_cat.h"
+#include "absl/strings/strip.h"
 #include "common/check.h"
 #include "common/sha256.h"
 #include "common/status.h"
@@ -70,7 +75,12 @@ int64_t MemoryBytes(const std::string& field) {
   std::ifstream status("/proc/self/status");
   std::string line;
   while (std::getline(status, line)) {
-    if (line.rfind(field + ":", 0) == 0) return std::stoll(line.substr(field.size() + 1)) * 1024;
+    absl::string_view rest = line;
+    int64_t kib = 0;
+    if (absl::ConsumePrefix(&rest, field + ":") && absl::ConsumeSuffix(&rest, " kB") &&
+        absl::SimpleAtoi(rest, &kib)) {
+      return kib * 1024;
+    }
   }
   return 0;
 }
@@ -187,6 +197,42 @@ absl::Status WriteRepeated(const std::string& from, absl::string_view key, int64
   return file.good() ? absl::OkStatus() : absl::UnavailableError(absl::StrCat("close ", to));
 }
 
+// Runs this program with `arguments`, and prints what it prints; returns the
+// seconds of CPU that it took.
+absl::StatusOr<double> RunChild(std::vector<std::string> arguments) {
+  std::vector<char*> argv;
+  for (std::string& argument : arguments) argv.push_back(argument.data());
+  argv.push_back(nullptr);
+  int ends[2];
+  CHECK(pipe(ends) == 0);
+  posix_spawn_file_actions_t actions;
+  posix_spawn_file_actions_init(&actions);
+  posix_spawn_file_actions_adddup2(&actions, ends[1], STDOUT_FILENO);
+  posix_spawn_file_actions_addclose(&actions, ends[0]);
+  pid_t pid = 0;
+  const int error = posix_spawn(&pid, "/proc/self/exe", &actions, nullptr, argv.data(), environ);
+  posix_spawn_file_actions_destroy(&actions);
+  close(ends[1]);
+  FILE* output = fdopen(ends[0], "r");
+  CHECK(error == 0 && output != nullptr) << "cannot start a run";
+  double total_cpu_s = -1;
+  char line[1024];
+  while (std::fgets(line, sizeof(line), output) != nullptr) {
+    absl::string_view text = line;
+    if (!absl::ConsumePrefix(&text, kTotalPrefix)) {
+      std::fputs(line, stdout);
+    } else if (!absl::SimpleAtod(absl::StripAsciiWhitespace(text), &total_cpu_s)) {
+      total_cpu_s = -1;
+    }
+  }
+  std::fclose(output);
+  int state = 0;
+  if (waitpid(pid, &state, 0) != pid || state != 0 || total_cpu_s < 0) {
+    return absl::UnknownError("a run failed");
+  }
+  return total_cpu_s;
+}
+
 // Runs all stages over `count` repetitions in a new process; returns seconds of CPU.
 absl::StatusOr<double> RunRepeated(const BenchOptions& options, int64_t count, uint64_t distance,
                                    const std::string& folder) {
@@ -196,19 +242,10 @@ absl::StatusOr<double> RunRepeated(const BenchOptions& options, int64_t count, u
   RETURN_IF_ERROR(WriteRepeated(options.kineto, "traceEvents", count, distance, kineto));
   std::printf("%lld repetitions\n", static_cast<long long>(count));
   std::fflush(stdout);
-  const std::string self = std::filesystem::read_symlink("/proc/self/exe").string();
-  std::string command = absl::StrCat("'", self, "' --run");
-  if (!et.empty()) absl::StrAppend(&command, " --et '", et, "'");
-  if (!kineto.empty()) absl::StrAppend(&command, " --kineto '", kineto, "'");
-  FILE* child = popen(command.c_str(), "r");
-  CHECK(child != nullptr);
-  double total_cpu_s = -1;
-  char line[1024];
-  while (std::fgets(line, sizeof(line), child) != nullptr) {
-    if (std::sscanf(line, "total_cpu_s %lf", &total_cpu_s) != 1) std::fputs(line, stdout);
-  }
-  if (pclose(child) != 0 || total_cpu_s < 0) return absl::UnknownError("a run failed");
-  return total_cpu_s;
+  std::vector<std::string> arguments = {"import_bench", "--run"};
+  if (!et.empty()) arguments.insert(arguments.end(), {"--et", et});
+  if (!kineto.empty()) arguments.insert(arguments.end(), {"--kineto", kineto});
+  return RunChild(arguments);
 }
 
 absl::Status RunBench(const BenchOptions& options) {

@@ -32,6 +32,16 @@ namespace {
 // where there is nothing to give back.
 void GiveMemoryBack() { malloc_trim(0); }
 
+// Large, and needed no more once the graph is built: all but the counts.
+void FreeMatches(LinkedView* view) {
+  for (std::vector<uint32_t>* column :
+       {&view->nesting.enclosing, &view->device_match.launch, &view->device_match.host_op,
+        &view->host_match.event_of_op, &view->host_match.op_of_event}) {
+    *column = std::vector<uint32_t>();  // "= {}" would keep the memory.
+  }
+  GiveMemoryBack();
+}
+
 // Records counted as kept became parts of nodes.
 void KeptBecomesMerged(const char* rule, int64_t count, Ledger* ledger) {
   if (count == 0) return;
@@ -149,14 +159,7 @@ absl::StatusOr<RankTrace> LinkRank(PyTorchEt* et, Ledger* et_ledger, KinetoTrace
   }
   ASSIGN_OR_RETURN(LinkGraph graph, BuildGraph(et, kineto, manifest, view.host_match, view.nesting,
                                                view.device_match));
-  // Large, and needed no more.
-  view.nesting = {};
-  for (std::vector<uint32_t>* column :
-       {&view.device_match.launch, &view.device_match.host_op, &view.host_match.event_of_op,
-        &view.host_match.op_of_event}) {
-    *column = std::vector<uint32_t>();  // "= {}" would keep the memory.
-  }
-  GiveMemoryBack();
+  FreeMatches(&view);
   if (graph.nodes.empty()) {
     const Ledger& ledger = kineto_ledger != nullptr ? *kineto_ledger : *et_ledger;
     return absl::InvalidArgumentError(absl::StrCat("the file holds no operation: of its ",
