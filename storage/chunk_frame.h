@@ -27,6 +27,7 @@ enum class ChunkKind : uint8_t {
   kStringBytes = 9,    // Bytes of the strings, joined.
   kColdLengths = 10,   // LengthWindow
   kColdBytes = 11,     // Bytes of the cold blocks, joined.
+  kFileCold = 12,      // Bytes of RankTrace::file_cold.
 };
 inline constexpr bool IsCold(ChunkKind kind) { return kind >= ChunkKind::kColdLengths; }
 

@@ -274,6 +274,9 @@ absl::Status RankDecoder::Add(absl::string_view stored) {
     case ChunkKind::kColdBytes:
       state_->trace.cold += chunk.raw;
       return absl::OkStatus();
+    case ChunkKind::kFileCold:
+      state_->trace.file_cold += chunk.raw;
+      return absl::OkStatus();
   }
   return Damaged("its kind is unknown");
 }
@@ -288,7 +291,13 @@ absl::StatusOr<RankTrace> RankDecoder::Finish(bool with_cold, size_t groups_coun
   }
   RETURN_IF_ERROR(state_->FinishStrings());
   if (with_cold && header.has_cold) RETURN_IF_ERROR(state_->FinishCold());
-  if (!with_cold) trace.cold.clear();
+  if (with_cold && trace.file_cold.size() != header.file_cold_bytes) {
+    return Damaged("the file's cold block is not as long as it was");
+  }
+  if (!with_cold) {
+    trace.cold.clear();
+    trace.file_cold.clear();
+  }
   trace.rank = header.rank;
   trace.base_unix_ns = header.base_unix_ns;
   trace.schema = header.schema;

@@ -26,7 +26,8 @@ class RankEncoder {
     RETURN_IF_ERROR(EmitWorkSizes());
     RETURN_IF_ERROR(EmitGroups());
     RETURN_IF_ERROR(EmitStrings());
-    return EmitCold();
+    RETURN_IF_ERROR(EmitCold());
+    return EmitBytes(ChunkKind::kFileCold, rank_.file_cold);
   }
 
  private:
@@ -242,7 +243,8 @@ RankHeader HeaderOf(const RankTrace& rank) {
           rank.schema,
           rank.size(),
           static_cast<uint32_t>(rank.dep_node.size()),
-          !rank.cold_begin.empty()};
+          !rank.cold_begin.empty(),
+          rank.file_cold.size()};
 }
 
 absl::Status EncodeRank(const RankTrace& rank, const ChunkSink& sink) {

@@ -110,6 +110,7 @@ RankTrace RandomRank(uint64_t seed, uint32_t nodes_count, bool cold, uint32_t gr
   }
   AddEdges(random, &rank);
   if (!cold) return rank;
+  if (Below(random, 2) == 0) rank.file_cold = OddText(random);
   rank.cold_begin.push_back(0);
   for (uint32_t node = 0; node < nodes_count; ++node) {
     rank.cold += OddText(random);

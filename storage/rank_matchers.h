@@ -36,6 +36,7 @@ inline void ExpectSameRank(const RankTrace& got, const RankTrace& want) {
   }
   EXPECT_EQ(got.cold, want.cold);
   EXPECT_EQ(got.cold_begin, want.cold_begin);
+  EXPECT_EQ(got.file_cold, want.file_cold);
 }
 
 inline void ExpectSameTrace(const Trace& got, const Trace& want) {

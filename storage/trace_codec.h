@@ -24,6 +24,7 @@ struct RankHeader {
   uint32_t nodes_count = 0;
   uint32_t edges_count = 0;
   bool has_cold = false;  // Whether cold_begin is not empty.
+  uint64_t file_cold_bytes = 0;
 };
 RankHeader HeaderOf(const RankTrace& rank);
 

@@ -79,7 +79,9 @@ TEST(TraceCodecTest, AnEmptyRankComesBack) {
 TEST(TraceCodecTest, WithoutColdOnlyTheColdBlockIsMissing) {
   RankTrace rank = RandomRank(3, 100, /*cold=*/true, kGroupsCount);
   ASSERT_FALSE(rank.cold.empty());
+  rank.file_cold = "version";
   ASSERT_OK_AND_ASSIGN(const RankTrace decoded, Decode(Encode(rank), /*cold=*/false));
+  rank.file_cold.clear();
   rank.cold.clear();
   rank.cold_begin.clear();
   ExpectSameRank(decoded, rank);

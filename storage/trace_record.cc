@@ -151,6 +151,7 @@ void RankHeaderToProto(const RankHeader& header, storage::RankManifest* manifest
   manifest->set_nodes_count(header.nodes_count);
   manifest->set_edges_count(header.edges_count);
   manifest->set_has_cold(header.has_cold);
+  manifest->set_file_cold_bytes(header.file_cold_bytes);
 }
 
 RankHeader RankHeaderFromProto(const storage::RankManifest& manifest) {
@@ -161,6 +162,7 @@ RankHeader RankHeaderFromProto(const storage::RankManifest& manifest) {
   header.nodes_count = manifest.nodes_count();
   header.edges_count = manifest.edges_count();
   header.has_cold = manifest.has_cold();
+  header.file_cold_bytes = manifest.file_cold_bytes();
   return header;
 }
 

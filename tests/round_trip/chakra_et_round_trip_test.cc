@@ -143,13 +143,22 @@ TEST(ChakraEtRoundTripTest, AttributesOfAChakraFileComeBackUnchanged) {
       "id: 8 name: 's' type: COMM_SEND_NODE data_deps: 7 start_time_micros: 12 "
       "attr { name: 'comm_dst' int32_val: 3 } attr { name: 'comm_src' int32_val: 0 } "
       "attr { name: 'comm_size' uint64_val: 5 } attr { name: 'is_cpu_op' bool_val: false }"};
-  const std::string input = ChakraFile("version: '0.0.4'", nodes);
+  const std::string metadata =
+      "version: '0.0.4' attr { name: 'pid' uint64_val: 7 } "
+      "attr { name: 'input_file' string_val: 'DATA' } attr { name: 'mine' double_val: 0.5 }";
+  const std::string input = ChakraFile(metadata, nodes);
   ASSERT_OK_AND_ASSIGN(const RankTrace rank, Read(input));
   Trace trace;
   trace.groups = rank.groups;
   trace.ranks.push_back(rank);
   trace.ranks[0].rank = 0;
   ASSERT_OK_AND_ASSIGN(const std::string output, Write(trace, 0));
+  // The file's own attributes come first, ours behind them.
+  ChakraProtoMsg::GlobalMetadata head = MetadataOf(output);
+  ASSERT_GT(head.attr_size(), 3);
+  head.mutable_attr()->DeleteSubrange(3, head.attr_size() - 3);
+  EXPECT_EQ(head.SerializeAsString(),
+            FromText<ChakraProtoMsg::GlobalMetadata>(metadata).SerializeAsString());
   const auto before = NodesOf(input), after = NodesOf(output);
   ASSERT_EQ(before.size(), after.size());
   for (size_t i = 0; i < before.size(); ++i) {

@@ -40,6 +40,7 @@ inline void ExpectEqual(const RankTrace& a, const std::vector<ProcessGroup>& gro
   EXPECT_EQ(groups, b.groups);
   EXPECT_EQ(a.cold_begin, b.cold_begin);
   EXPECT_EQ(a.cold, b.cold);
+  EXPECT_EQ(a.file_cold, b.file_cold);
   ASSERT_EQ(a.size(), b.size());
   for (uint32_t node = 0; node < a.size(); ++node) EXPECT_EQ(a.NameOf(node), b.NameOf(node));
 }
@@ -60,6 +61,7 @@ class RandomTrace {
     builder.header().base_unix_ns = OneIn(2) ? 0 : 1'700'000'000'123'456'789;
     builder.header().schema = OneIn(2) ? "" : "1.0.3-chakra.0.0.4";
     builder.header().groups = trace.groups;
+    if (OneIn(2)) builder.header().file_cold = FileCold();
     const int nodes = 1 + Below(60);
     for (int i = 0; i < nodes; ++i) AddNode(&builder);
     trace.ranks.push_back(*builder.Build(nullptr));
@@ -67,6 +69,14 @@ class RandomTrace {
   }
 
  private:
+  static std::string FileCold() {
+    ChakraProtoMsg::GlobalMetadata metadata;
+    metadata.set_version("0.0.4");
+    auto* attribute = metadata.add_attr();
+    attribute->set_name("pid");
+    attribute->set_uint64_val(7);
+    return metadata.SerializeAsString();
+  }
   int Below(int limit) { return static_cast<int>(random_() % static_cast<uint32_t>(limit)); }
   bool OneIn(int n) { return Below(n) == 0; }
   // Often unknown, 0 or whole microseconds.

@@ -116,6 +116,9 @@ struct RankTrace {
   // needs. Both empty when the trace was loaded without it.
   std::string cold;
   std::vector<uint64_t> cold_begin;
+  // The same of the file: a serialised ChakraProtoMsg.GlobalMetadata holding what no
+  // field above says (its version, attributes that nobody knows). Often empty.
+  std::string file_cold;
 
   uint32_t size() const { return static_cast<uint32_t>(id.size()); }
   absl::string_view NameOf(uint32_t node) const { return strings.Get(name[node]); }

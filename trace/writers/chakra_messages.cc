@@ -254,7 +254,10 @@ absl::Status ForEachChakraMessage(
   info.base_unix_ns = part->base_unix_ns;
   info.queues = part->queues;
   info.groups = trace.groups;
-  RETURN_IF_ERROR(sink(EncodeMetadata(info)));
+  info.cold = part->file_cold;
+  const absl::StatusOr<ChakraProtoMsg::GlobalMetadata> metadata = EncodeMetadata(info);
+  if (!metadata.ok()) return Annotate(metadata.status(), absl::StrCat("rank ", rank));
+  RETURN_IF_ERROR(sink(*metadata));
   NodeWriter writer(*part, &info);
   Node message;
   for (uint32_t node = 0; node < part->size(); ++node) {

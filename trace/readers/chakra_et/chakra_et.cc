@@ -9,7 +9,6 @@
 
 #include "absl/container/flat_hash_map.h"
 #include "absl/strings/str_cat.h"
-#include "absl/strings/str_join.h"
 #include "chakra/et_def.pb.h"
 #include "common/status.h"
 #include "common/utf8.h"
@@ -345,10 +344,6 @@ void ChakraFileReader::AddNotices() {
     ledger_->notices.push_back(
         absl::StrCat(peerless_, " sends and receives state no comm_dst or comm_src"));
   }
-  if (!info_.unknown_keys.empty()) {
-    ledger_->notices.push_back(absl::StrCat("attributes of GlobalMetadata that are not kept: ",
-                                            absl::StrJoin(info_.unknown_keys, ", ")));
-  }
 }
 
 absl::StatusOr<RankTrace> ChakraFileReader::Read() {
@@ -372,6 +367,7 @@ absl::StatusOr<RankTrace> ChakraFileReader::Read() {
   header.rank = info_.rank;
   header.base_unix_ns = info_.base_unix_ns;
   header.groups = info_.groups;
+  header.file_cold = info_.cold;
   std::vector<RankTraceBuilder::Dangling> dangling;
   ASSIGN_OR_RETURN(RankTrace trace, builder_.Build(&dangling));
   RETURN_IF_ERROR(CheckDangling(dangling, trace));

@@ -13,7 +13,7 @@ class ByteSource;  // trace/readers/byte_source.h
 
 // Reads GlobalMetadata and every Node. Known attributes (trace/model/attributes.h) may
 // have any integer kind, never another type. All attributes and the unknown fields
-// stay in the cold block, also those that are wrong. Groups are named by pg_name and
+// stay in the cold blocks, also those of nodes that are wrong. Groups are named by pg_name and
 // have no members here. rank is kNoRank unless the metadata tells it.
 //
 // Ledger: a record is a message. Nodes are kept, GlobalMetadata is merged. Flaws, and what

@@ -71,7 +71,11 @@ TEST(ChakraEtTest, NodesEdgesAndTimesAreRead) {
     EXPECT_EQ(ledger.kept, 3);
     EXPECT_EQ(ledger.merged_by_rule.at("global_metadata"), 1);
     EXPECT_TRUE(ledger.Balanced());
-    EXPECT_THAT(ledger.notices, ElementsAre(HasSubstr("not kept: pid")));
+    EXPECT_THAT(ledger.notices, IsEmpty());
+    // What no field of a rank trace says stays.
+    EXPECT_EQ(trace.file_cold, FromText<ChakraProtoMsg::GlobalMetadata>(
+                                   "version: '0.0.4' attr { name: 'pid' uint64_val: 7 }")
+                                   .SerializeAsString());
   }
 }
 

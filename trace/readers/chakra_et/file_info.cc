@@ -1,3 +1,4 @@
+#include <algorithm>
 #include <array>
 #include <nlohmann/json.hpp>
 #include <set>
@@ -121,12 +122,18 @@ absl::StatusOr<ChakraFileInfo> DecodeMetadata(const ChakraProtoMsg::GlobalMetada
                                               const ReadOptions& options,
                                               std::vector<MessageFlaw>* flaws) {
   ChakraFileInfo info;
+  ChakraProtoMsg::GlobalMetadata cold = metadata;
+  auto* kept = cold.mutable_attr();
+  kept->erase(std::remove_if(kept->begin(), kept->end(),
+                             [](const AttributeProto& attribute) {
+                               return FindAttribute(attribute.name(), AttributeScope::kFile) !=
+                                      nullptr;
+                             }),
+              kept->end());
+  cold.SerializeToString(&info.cold);
   for (const AttributeProto& attribute : metadata.attr()) {
     const AttributeInfo* known = FindAttribute(attribute.name(), AttributeScope::kFile);
-    if (known == nullptr) {
-      info.unknown_keys.push_back(attribute.name());
-      continue;
-    }
+    if (known == nullptr) continue;
     const absl::Status decoded = DecodeFileAttribute(attribute, *known, &info);
     if (decoded.ok()) continue;
     if (!options.lenient) return decoded;
@@ -135,8 +142,11 @@ absl::StatusOr<ChakraFileInfo> DecodeMetadata(const ChakraProtoMsg::GlobalMetada
   return info;
 }
 
-ChakraProtoMsg::GlobalMetadata EncodeMetadata(const ChakraFileInfo& info) {
+absl::StatusOr<ChakraProtoMsg::GlobalMetadata> EncodeMetadata(const ChakraFileInfo& info) {
   ChakraProtoMsg::GlobalMetadata metadata;
+  if (!metadata.ParseFromString(info.cold)) {
+    return absl::DataLossError("the file's cold block does not parse");
+  }
   if (!info.schema.empty()) Add(attr::kSchema, &metadata)->set_string_val(info.schema);
   Add(attr::kFormat, &metadata)->set_int64_val(kAttributeFormat);
   Add(attr::kRank, &metadata)->set_int64_val(info.rank);

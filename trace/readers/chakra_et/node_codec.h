@@ -31,7 +31,7 @@ struct ChakraFileInfo {
   int64_t base_unix_ns = 0;
   std::vector<Queue> queues;
   std::vector<ProcessGroup> groups;
-  std::vector<std::string> unknown_keys;  // Attributes that a RankTrace has no place for.
+  std::string cold;  // See RankTrace::file_cold.
 
   // Index of the first group with this name, which is added if there is none.
   uint32_t FindGroup(absl::string_view name);
@@ -46,7 +46,8 @@ struct ChakraFileInfo {
 absl::StatusOr<ChakraFileInfo> DecodeMetadata(const ChakraProtoMsg::GlobalMetadata& metadata,
                                               const ReadOptions& options,
                                               std::vector<MessageFlaw>* flaws);
-ChakraProtoMsg::GlobalMetadata EncodeMetadata(const ChakraFileInfo& info);
+// DATA_LOSS when info.cold does not parse. What it holds comes first.
+absl::StatusOr<ChakraProtoMsg::GlobalMetadata> EncodeMetadata(const ChakraFileInfo& info);
 
 struct DecodedNode {
   NodeType type = NodeType::kInvalid;

@@ -37,10 +37,9 @@ inline std::string ChakraFile(const std::string& metadata, const std::vector<std
   return file;
 }
 
-// The nodes of a file that is known to be good.
-inline std::vector<ChakraProtoMsg::Node> NodesOf(const std::string& file) {
-  std::vector<ChakraProtoMsg::Node> nodes;
-  bool metadata = true;
+// The messages of a file that is known to be good.
+inline std::vector<std::string> MessagesOf(const std::string& file) {
+  std::vector<std::string> messages;
   for (size_t at = 0; at < file.size();) {
     size_t size = 0;
     for (int shift = 0;; shift += 7) {
@@ -48,11 +47,25 @@ inline std::vector<ChakraProtoMsg::Node> NodesOf(const std::string& file) {
       size |= static_cast<size_t>(byte & 0x7f) << shift;
       if ((byte & 0x80) == 0) break;
     }
-    if (!metadata) {
-      EXPECT_TRUE(nodes.emplace_back().ParseFromString(file.substr(at, size)));
-    }
-    metadata = false;
+    messages.push_back(file.substr(at, size));
     at += size;
+  }
+  return messages;
+}
+
+// Of a file that starts with it.
+inline ChakraProtoMsg::GlobalMetadata MetadataOf(const std::string& file) {
+  ChakraProtoMsg::GlobalMetadata metadata;
+  EXPECT_TRUE(metadata.ParseFromString(MessagesOf(file).at(0)));
+  return metadata;
+}
+
+// The nodes of a file that starts with GlobalMetadata.
+inline std::vector<ChakraProtoMsg::Node> NodesOf(const std::string& file) {
+  const std::vector<std::string> messages = MessagesOf(file);
+  std::vector<ChakraProtoMsg::Node> nodes;
+  for (size_t i = 1; i < messages.size(); ++i) {
+    EXPECT_TRUE(nodes.emplace_back().ParseFromString(messages[i]));
   }
   return nodes;
 }
