@@ -14,17 +14,23 @@ bool IsDigit(char c) { return c >= '0' && c <= '9'; }
 // A pushdown automaton over the text; stack_ holds the open brackets.
 class Checker {
  public:
-  Checker(absl::string_view text, std::vector<NonFinite>* non_finite)
-      : text_(text), non_finite_(non_finite) {}
+  Checker(absl::string_view text, size_t max_depth, std::vector<NonFinite>* non_finite)
+      : text_(text), max_depth_(max_depth), non_finite_(non_finite) {}
 
-  JsonFault Run() {
+  // One value; what stands behind it is not looked at.
+  JsonFault RunValue() {
     do {
       if (!Value() || !Close()) return fault_;
     } while (!stack_.empty());
+    return fault_;
+  }
+  JsonFault Run() {
+    if (RunValue().found) return fault_;
     SkipSpace();
     if (at_ < text_.size()) Fail("unexpected text after the value");
     return fault_;
   }
+  size_t at() const { return at_; }
 
  private:
   bool Fail(absl::string_view reason) {
@@ -51,18 +57,23 @@ class Checker {
       if (c == '{') {
         ++at_;
         SkipSpace();
-        stack_.push_back('{');
+        if (!Open('{')) return false;
         if (Peek() == '}') return true;  // Close() takes it.
         if (!Key()) return false;
       } else if (c == '[') {
         ++at_;
         SkipSpace();
-        stack_.push_back('[');
+        if (!Open('[')) return false;
         if (Peek() == ']') return true;
       } else {
         return c == '"' ? String() : Scalar();
       }
     }
+  }
+
+  bool Open(char bracket) {
+    stack_.push_back(bracket);
+    return stack_.size() <= max_depth_ || Fail("nesting is too deep");
   }
 
   // After a value: closes what ends here, or passes the comma to the next value.
@@ -233,6 +244,7 @@ class Checker {
   }
 
   absl::string_view text_;
+  size_t max_depth_;
   std::vector<NonFinite>* non_finite_;
   size_t at_ = 0;
   std::string stack_;
@@ -242,7 +254,15 @@ class Checker {
 }  // namespace
 
 JsonFault CheckJson(absl::string_view text, std::vector<NonFinite>* non_finite) {
-  return Checker(text, non_finite).Run();
+  return Checker(text, SIZE_MAX, non_finite).Run();
+}
+
+JsonFault CheckJsonPrefix(absl::string_view text, size_t max_depth, size_t* size) {
+  std::vector<NonFinite> unused;
+  Checker checker(text, max_depth, &unused);
+  JsonFault fault = checker.RunValue();
+  *size = checker.at();
+  return fault;
 }
 
 }  // namespace chakrad

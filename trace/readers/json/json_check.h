@@ -29,6 +29,11 @@ struct JsonFault {
 // lists them. Linear time; no recursion; the nesting must be checked before.
 JsonFault CheckJson(absl::string_view text, std::vector<NonFinite>* non_finite);
 
+// The same of a text that only starts with a value and may go on behind it;
+// `*size` is where the value ends. More than `max_depth` brackets in each other
+// are a fault.
+JsonFault CheckJsonPrefix(absl::string_view text, size_t max_depth, size_t* size);
+
 }  // namespace chakrad
 
 #endif  // CHAKRAD_TRACE_READERS_JSON_JSON_CHECK_H_
