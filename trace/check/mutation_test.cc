@@ -2,6 +2,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <functional>
 #include <map>
 #include <string>
@@ -153,6 +154,80 @@ TEST(MutationTest, AMissingRank) {
     EXPECT_EQ(report.count_by_rule, (Counts{{"missing_ranks", 1}})) << "seed " << seed << "\n"
                                                                     << ReportText(report);
   }
+}
+
+// Nodes, edges, groups and times of any kind, as no reader would let through.
+Trace AnyTrace(uint32_t seed) {
+  std::mt19937 random(seed);
+  const auto below = [&](uint32_t limit) { return random() % limit; };
+  const auto near_zero = [&] { return static_cast<int32_t>(below(9)) - 3; };
+  Trace trace;
+  trace.world_size = static_cast<int32_t>(below(6));
+  for (uint32_t group = below(5); group > 0; --group) {
+    ProcessGroup one{below(2) == 0 ? "" : "g", "", {}};
+    for (uint32_t member = below(5); member > 0; --member) one.ranks.push_back(near_zero());
+    trace.groups.push_back(one);
+  }
+  int32_t number = near_zero();
+  for (uint32_t rank = below(5); rank > 0; --rank) {
+    RankTraceBuilder builder;
+    builder.header().rank = number;
+    builder.header().base_unix_ns = below(2);
+    const uint32_t nodes_count = below(30);
+    for (uint32_t node = 0; node < nodes_count; ++node) {
+      CommOp comm;
+      comm.collective = static_cast<CollectiveType>(below(kCollectiveTypesCount));
+      comm.bytes = near_zero();
+      comm.group = below(8) == 0 ? kNone : below(6);
+      comm.peer = near_zero();
+      comm.root = near_zero();
+      comm.tag = below(2);
+      NodeSpec spec;
+      spec.id = (uint64_t{1} << 40) + 7 * uint64_t{node};
+      spec.type = static_cast<NodeType>(below(kNodeTypesCount));
+      spec.flags = static_cast<uint8_t>(below(4));
+      spec.name = below(3) == 0 ? "" : "n";
+      spec.queue.kind = static_cast<Queue::Kind>(below(2));
+      spec.start_ns = below(9) == 0 ? INT64_MAX : 1000 * near_zero();
+      spec.dur_ns = below(9) == 0 ? INT64_MAX : 1000 * near_zero();
+      spec.work_ns = near_zero();
+      spec.cold = below(2) == 0 ? "" : "\x52\x01\xff";
+      const WorkSize size{near_zero(), near_zero()};
+      if (below(5) > 0) spec.comm = &comm;
+      if (below(2) == 0) spec.work_size = &size;
+      builder.AddNode(spec);
+    }
+    for (uint32_t edge = nodes_count == 0 ? 0 : below(40); edge > 0; --edge) {
+      const uint32_t a = below(nodes_count), b = below(nodes_count);
+      const bool any_way = seed % 2 == 0;  // Else without cycles.
+      if (!any_way && a == b) continue;
+      builder.AddEdge(any_way ? a : std::max(a, b), any_way ? b : std::min(a, b),
+                      static_cast<EdgeKind>(below(kEdgeKindsCount)));
+    }
+    trace.ranks.push_back(builder.Build(nullptr).value());
+    number += 1 + static_cast<int32_t>(below(2));
+  }
+  return trace;
+}
+
+TEST(MutationTest, AnyTraceGetsAReportThatAddsUp) {
+  std::map<std::string, int64_t> met;
+  for (uint32_t seed = 0; seed < 3000; ++seed) {
+    const CheckReport report = CheckTrace(AnyTrace(seed), {});
+    int64_t sum = 0;
+    std::map<std::string, int64_t> listed;
+    for (const auto& [rule, count] : report.count_by_rule) sum += count, met[rule] += count;
+    for (const Finding& finding : report.findings) {
+      ++listed[finding.rule];
+      EXPECT_FALSE(finding.message.empty()) << finding.rule;
+    }
+    EXPECT_EQ(sum, report.errors_count + report.warnings_count + report.infos_count);
+    for (const auto& [rule, count] : report.count_by_rule) {
+      EXPECT_EQ(listed[rule], std::min(count, kListedPerRule)) << rule << ", seed " << seed;
+    }
+    EXPECT_TRUE(report.quality >= 0 && report.quality <= 1) << report.quality;
+  }
+  EXPECT_GE(met.size(), 30u);  // The traces are as bad as they are meant to be.
 }
 
 }  // namespace
