@@ -147,7 +147,8 @@ TEST(GraphvizTest, WhatIsMissingIsNamed) {
 TEST(GraphvizTest, ALayoutThatDoesNotEndIsStopped) {
   const std::string program =
       WriteFile("endless",
-                "#!/bin/sh\nhead -c 300000 /dev/zero >&2\necho begun > \"${2#-o}\"\nsleep 60 &\n"
+                "#!/bin/sh\nhead -c 300000 /dev/zero >&2\nfor a in \"$@\"; do case $a in -o*) echo "
+                "begun > \"${a#-o}\";; esac; done\nsleep 60 &\n"
                 "wait\n");
   chmod(program.c_str(), 0700);
   const std::string out = TestPath("endless.svg");

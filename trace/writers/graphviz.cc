@@ -107,8 +107,10 @@ absl::Status Run(const std::string& program, const std::string& format, const st
   const Complaints complaints;
   if (complaints.fd() < 0) return absl::ErrnoToStatus(errno, "memfd_create");
   // It knows no "--": a path that starts with a dash must not look like an option.
-  std::string words[] = {program, absl::StrCat("-T", format), absl::StrCat("-o", out),
-                         in[0] == '-' ? absl::StrCat("./", in) : in};
+  // The limits on its simplex cost a little beauty and save two thirds of the time.
+  std::string words[] = {
+      program,        absl::StrCat("-T", format), "-Gnslimit=2",
+      "-Gnslimit1=2", absl::StrCat("-o", out),    in[0] == '-' ? absl::StrCat("./", in) : in};
   char* arguments[std::size(words) + 1] = {};
   for (size_t i = 0; i < std::size(words); ++i) arguments[i] = words[i].data();
   ASSIGN_OR_RETURN(const pid_t pid, Spawn(program.c_str(), arguments, complaints.fd()));

@@ -11,6 +11,7 @@
 #include "trace/readers/json/json_check.h"
 #include "trace/readers/limits.h"
 #include "trace/readers/repair/gap.h"
+#include "trace/readers/repair/quick_check.h"
 #include "trace/readers/repair/record_text.h"
 #include "trace/readers/repair/text_window.h"
 
@@ -25,8 +26,6 @@ constexpr int64_t kLooksPerByte = 24;
 constexpr int64_t kFreeLooks = int64_t{256} << 20;
 
 constexpr char kNotSpelled[] = "not spelled as JSON wants it";
-
-bool IsSpace(int c) { return c == ' ' || c == '\n' || c == '\r' || c == '\t'; }
 
 // Bytes behind a fault within which a word may be that the window cuts.
 constexpr size_t kMaxWordBytes = 4096;
@@ -91,7 +90,7 @@ class RepairSource final : public ByteSource {
     size_t at = 0;
     ASSIGN_OR_RETURN(int c, window_.Peek());
     if (c == 0xef) at = 3;  // A byte order mark.
-    ASSIGN_OR_RETURN(c, PeekBehindSpace(&at));
+    ASSIGN_OR_RETURN(c, window_.PeekBehindSpace(&at));
     if (c != '{' && c != '[') {
       state_ = State::kVerbatim;
       return absl::OkStatus();
@@ -163,6 +162,9 @@ class RepairSource final : public ByteSource {
   // Looks at the value at position(), reading on as long as it may go on.
   absl::StatusOr<JsonFault> CheckValue(size_t from, size_t* size) {
     while (true) {
+      // What starts further on is looked for in damage: rarely right.
+      *size = from == 0 ? quick_check_.SizeOfValue(window_.rest(), &looks_) : 0;
+      if (*size > 0) return JsonFault();
       JsonFault fault = CheckJsonPrefix(window_.rest().substr(from), kMaxJsonDepth, size);
       looks_ += static_cast<int64_t>(fault.found ? fault.at : *size);
       if (looks_ > kFreeLooks + kLooksPerByte * (window_.position() +
@@ -255,10 +257,10 @@ class RepairSource final : public ByteSource {
   absl::StatusOr<bool> IsStrayBracket(int c) {
     if (c != ']' || list_kind_ == RecordKind::kOther) return false;
     size_t next = 1;
-    ASSIGN_OR_RETURN(c, PeekBehindSpace(&next));
+    ASSIGN_OR_RETURN(c, window_.PeekBehindSpace(&next));
     if (c == ',') {
       ++next;
-      ASSIGN_OR_RETURN(c, PeekBehindSpace(&next));
+      ASSIGN_OR_RETURN(c, window_.PeekBehindSpace(&next));
     }
     return c == '{';
   }
@@ -275,7 +277,7 @@ class RepairSource final : public ByteSource {
   absl::StatusOr<size_t> RecordInside(size_t size) {
     if (list_kind_ == RecordKind::kOther) return 0;
     size_t behind = size;
-    ASSIGN_OR_RETURN(const int c, PeekBehindSpace(&behind));
+    ASSIGN_OR_RETURN(const int c, window_.PeekBehindSpace(&behind));
     if (c != -1) return 0;
     for (size_t at = 1; at < size; ++at) {
       if (window_.rest()[at] != '{') continue;
@@ -348,31 +350,22 @@ class RepairSource final : public ByteSource {
     const bool list_bracket = window_.rest()[at] == ']';
     if (!list_bracket && top_is_list_) return false;
     size_t next = at + 1;
-    ASSIGN_OR_RETURN(int c, PeekBehindSpace(&next));
+    ASSIGN_OR_RETURN(int c, window_.PeekBehindSpace(&next));
     if (!list_bracket) return c == -1;
     if (c == -1) return true;
     if (top_is_list_) return false;
     if (c == '}') {
       ++next;
-      ASSIGN_OR_RETURN(c, PeekBehindSpace(&next));
+      ASSIGN_OR_RETURN(c, window_.PeekBehindSpace(&next));
       return c == -1;
     }
     if (c != ',') return false;
     ++next;
-    ASSIGN_OR_RETURN(c, PeekBehindSpace(&next));
+    ASSIGN_OR_RETURN(c, window_.PeekBehindSpace(&next));
     if (c != '"') return false;
     size_t size = 0;
     ASSIGN_OR_RETURN(const JsonFault fault, CheckValue(next, &size));
     return !fault.found && IsDocumentKey(window_.rest().substr(next + 1, size - 2), list_kind_);
-  }
-
-  // The first byte from `*at` on that is no white space, and where; within bounds.
-  absl::StatusOr<int> PeekBehindSpace(size_t* at) {
-    const size_t limit = *at + Gap::kMaxBytes;
-    while (true) {
-      ASSIGN_OR_RETURN(const int c, window_.Peek(*at));
-      if (!IsSpace(c) || ++*at > limit) return c;
-    }
   }
 
   void Leave(size_t bytes, bool is_record, absl::string_view reason) {
@@ -428,11 +421,11 @@ class RepairSource final : public ByteSource {
     ASSIGN_OR_RETURN(JsonFault fault, CheckValue(0, &size));
     if (fault.found) return EndPair(fault, 0);
     const std::string key(window_.rest().substr(1, size - 2));
-    ASSIGN_OR_RETURN(c, PeekBehindSpace(&size));
+    ASSIGN_OR_RETURN(c, window_.PeekBehindSpace(&size));
     if (c == -1) return EndPair({.found = true, .at_end = true, .at = size, .reason = ""}, 0);
     if (c != ':') return Error(size, "expected ':' after a key");
     ++size;
-    ASSIGN_OR_RETURN(c, PeekBehindSpace(&size));
+    ASSIGN_OR_RETURN(c, window_.PeekBehindSpace(&size));
     if (c == '[') {
       EmitGap(/*closing=*/false);
       Emit(size + 1);
@@ -470,6 +463,7 @@ class RepairSource final : public ByteSource {
   }
 
   TextWindow window_;
+  QuickCheck quick_check_;
   RepairReport* report_;
   State state_ = State::kStart;
   std::string out_;  // To be handed out from next_ on.

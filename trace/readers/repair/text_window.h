@@ -16,6 +16,8 @@
 
 namespace chakrad {
 
+inline bool IsSpace(int c) { return c == ' ' || c == '\n' || c == '\r' || c == '\t'; }
+
 // Not thread-safe.
 class TextWindow {
  public:
@@ -64,12 +66,23 @@ class TextWindow {
     return static_cast<uint8_t>(text_[begin_ + at]);
   }
 
+  // The same behind white space from `*at` on, which moves to it. Of more than
+  // kMaxSpaceBytes the rest is taken for something else.
+  absl::StatusOr<int> PeekBehindSpace(size_t* at) {
+    const size_t limit = *at + kMaxSpaceBytes;
+    while (true) {
+      ASSIGN_OR_RETURN(const int c, Peek(*at));
+      if (!IsSpace(c) || ++*at > limit) return c;
+    }
+  }
+
   void Pass(size_t bytes) {
     begin_ += bytes;
     position_ += static_cast<int64_t>(bytes);
   }
 
  private:
+  static constexpr size_t kMaxSpaceBytes = 16 << 20;
   std::unique_ptr<ByteSource> source_;
   std::string text_;
   size_t begin_ = 0;  // Of rest() in text_.
