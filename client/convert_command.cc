@@ -36,7 +36,9 @@ absl::Status WriteAll(const Trace& trace, const ConvertArgs& args, const ExportP
     for (const RankTrace& rank : trace.ranks) ranks.push_back(rank.rank);
   }
   if (IsOneFile(plan.format)) {
-    return absl::UnimplementedError("chrome");
+    const std::string name = ExportFileName(plan.format, 0);
+    return WriteTimelines(trace, ranks, plan.format,
+                          [&](absl::string_view bytes) { return files->Add(name, bytes); });
   }
   for (const int32_t rank : ranks) {
     const std::string name = ExportFileName(plan.format, rank);

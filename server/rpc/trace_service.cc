@@ -64,6 +64,8 @@ absl::StatusOr<ExportFormat> ToFormat(v1::ExportTraceRequest::Format format) {
       return ExportFormat::kDot;
     case v1::ExportTraceRequest::GRAPHML:
       return ExportFormat::kGraphMl;
+    case v1::ExportTraceRequest::CHROME_TRACE:
+      return ExportFormat::kChromeTrace;
     default:
       return absl::InvalidArgumentError(absl::StrCat("format: ", format, " is unknown"));
   }
@@ -123,6 +125,14 @@ absl::Status ExportTrace(TraceStore* traces, const v1::ExportTraceRequest& reque
   }
   TraceLoadOptions options;
   options.cold = NeedsCold(format);
+  if (IsOneFile(format)) {
+    options.ranks = ranks;
+    ASSIGN_OR_RETURN(const Trace trace, traces->Load(id, options));
+    FileSender sender(ExportFileName(format, 0), stream);
+    RETURN_IF_ERROR(WriteTimelines(
+        trace, ranks, format, [&sender](absl::string_view bytes) { return sender.Add(bytes); }));
+    return sender.Send();
+  }
   for (const int32_t rank : ranks) {  // One at a time: memory follows the largest rank.
     options.ranks = {rank};
     ASSIGN_OR_RETURN(const Trace trace, traces->Load(id, options));

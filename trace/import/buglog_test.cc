@@ -12,8 +12,8 @@
 #include "absl/strings/str_join.h"
 #include "chakra/et_def.pb.h"
 #include "common/status_matchers.h"
-#include "trace/link/fake_traces.h"
 #include "trace/import/import.h"
+#include "trace/link/fake_traces.h"
 #include "trace/link/kernel_names.h"
 #include "trace/link/reference_replay.h"
 

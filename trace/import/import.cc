@@ -16,6 +16,7 @@
 #include "trace/readers/byte_source.h"
 #include "trace/readers/limits.h"
 #include "trace/readers/manifest/manifest.h"
+#include "trace/readers/repair/repair_source.h"
 
 namespace chakrad {
 namespace {
@@ -39,6 +40,11 @@ struct RankFiles {
   std::optional<ReadFile> kineto;
   std::optional<ReadFile> whole;
 };
+
+// The files that PyTorch's recorders write as JSON.
+bool CanBeRepaired(FileKind kind) {
+  return kind == FileKind::kPyTorchEt || kind == FileKind::kKineto;
+}
 
 // What a file gives of a rank.
 enum class Part : uint8_t { kEt, kKineto, kWhole };
@@ -121,7 +127,13 @@ class Importer {
 
   absl::StatusOr<FileKind> DetectKind(size_t file) {
     ASSIGN_OR_RETURN(auto source, Open(file));
-    return DetectFileKind(source.get());
+    absl::StatusOr<FileKind> kind = DetectFileKind(source.get());
+    if (kind.ok() || !options_.settings.repair) return kind;
+    ASSIGN_OR_RETURN(source, Open(file));
+    RepairReport ignored;
+    const absl::StatusOr<FileKind> repaired =
+        DetectFileKind(OpenRepairSource(std::move(source), &ignored).get());
+    return repaired.ok() ? repaired : kind;
   }
 
   absl::Status ReadManifest(size_t file) {
@@ -168,8 +180,13 @@ class Importer {
     ImportSettings settings = options_.settings;
     if (settings.world_size == 0) settings.world_size = manifest_.world_size;
     ASSIGN_OR_RETURN(auto source, Open(file));
+    RepairReport repairs;
+    if (settings.repair && CanBeRepaired(*kinds_[file])) {
+      source = OpenRepairSource(std::move(source), &repairs);
+    }
     ASSIGN_OR_RETURN(ParsedFile parsed,
                      ReadTraceFile(*kinds_[file], settings, source.get(), &ledgers_[file]));
+    repairs.AddTo(&ledgers_[file]);
     // Where both halves are there, Kineto's is of the run that was timed.
     if (parsed.world_size > 0 && (parsed.et == nullptr || !has_kineto_)) {
       RETURN_IF_ERROR(StateWorldSize(parsed.world_size, files_[file].name));

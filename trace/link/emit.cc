@@ -230,7 +230,8 @@ class Emitter {
     WriteKnown("rf_id", events.rf_id(node.event), &cold);
     WriteKnown("seq_id", events.sequence(node.event), &cold);
     if (node.role == NodeRole::kDevice) WriteColdOfDevice(node, &cold);
-    if (node.args != nullptr && node.args->comms_id != 0) cold.Uint("comms_id", node.args->comms_id);
+    if (node.args != nullptr && node.args->comms_id != 0)
+      cold.Uint("comms_id", node.args->comms_id);
   }
 
   void WriteColdOfDevice(const LinkNode& node, ColdWriter* cold) {

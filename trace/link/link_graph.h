@@ -46,7 +46,7 @@ struct LinkNode {
   uint32_t launch_event = kNone;  // Device operations: the runtime call, a Kineto event.
   uint32_t batch_end = kNone;  // Of a send or receive that was batched into a kernel, and of that
                                // kernel: its node, which is their common end.
-  uint32_t comm = kNone;          // Communication nodes: index into LinkGraph::comm.
+  uint32_t comm = kNone;       // Communication nodes: index into LinkGraph::comm.
   uint32_t late_ns = 0;  // How long after its real end the recorder noted it; at most kMaxLateNs.
   NodeRole role = NodeRole::kHostOp;
   NodeType type = NodeType::kComp;

@@ -10,8 +10,8 @@ namespace chakrad {
 
 // Bytes read from a file at once: large enough to hide the call's cost.
 inline constexpr int64_t kReadBytes = 256 << 10;
-// Bytes of complete JSON elements read together, which stay in the cache while they are. Their tokens
-// take up to 8 bytes of memory a byte of window.
+// Bytes of complete JSON elements read together, which stay in the cache while they are. Their
+// tokens take up to 8 bytes of memory a byte of window.
 inline constexpr int64_t kJsonWindowBytes = 256 << 10;
 // Bytes of one JSON element or small top-level value. The largest seen is an
 // optimiser step over some ten thousand tensors, a few MiB.

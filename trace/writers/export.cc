@@ -4,6 +4,7 @@
 #include "common/check.h"
 #include "trace/writers/chakra_et_writer.h"
 #include "trace/writers/chakra_json_writer.h"
+#include "trace/writers/chrome_trace_writer.h"
 #include "trace/writers/dot_writer.h"
 
 namespace chakrad {
@@ -63,6 +64,15 @@ absl::Status WriteRank(const Trace& trace, int32_t rank, ExportFormat format,
   }
   CHECK(false) << "a timeline is not written rank by rank";
   return absl::OkStatus();
+}
+
+absl::Status WriteTimelines(const Trace& trace, const std::vector<int32_t>& ranks,
+                            ExportFormat format,
+                            const std::function<absl::Status(absl::string_view)>& sink) {
+  CHECK(format == ExportFormat::kChromeTrace) << "one file a rank";
+  ChromeTraceOptions options;
+  options.ranks = ranks;
+  return WriteChromeTrace(trace, options, sink);
 }
 
 }  // namespace chakrad

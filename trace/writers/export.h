@@ -6,6 +6,7 @@
 #include <functional>
 #include <optional>
 #include <string>
+#include <vector>
 
 #include "absl/status/status.h"
 #include "absl/strings/string_view.h"
@@ -37,6 +38,11 @@ std::string ExportFileName(ExportFormat format, int32_t rank);
 absl::Status WriteRank(const Trace& trace, int32_t rank, ExportFormat format,
                        const GraphOptions& graph,
                        const std::function<absl::Status(absl::string_view)>& sink);
+
+// Writes several ranks into one file. Errors: the writer's.
+absl::Status WriteTimelines(const Trace& trace, const std::vector<int32_t>& ranks,
+                            ExportFormat format,
+                            const std::function<absl::Status(absl::string_view)>& sink);
 
 }  // namespace chakrad
 
