@@ -1,6 +1,7 @@
 #include "trace/link/tensors.h"
 
 #include <cctype>
+#include <optional>
 
 #include "chakra/et_def.pb.h"
 #include "trace/readers/pytorch_et/pytorch_et.h"
@@ -28,6 +29,32 @@ bool ReadNumber(absl::string_view text, size_t* at, uint64_t* number) {
   return true;
 }
 
+// The field of bytes with that tag at the front; nullopt when something else is there.
+std::optional<absl::string_view> ReadBytes(absl::string_view message, char tag) {
+  if (message.empty() || message.front() != tag) return std::nullopt;
+  uint64_t size = 0;
+  size_t at = 1;
+  for (int shift = 0; shift < 32; shift += 7, ++at) {
+    if (at >= message.size()) return std::nullopt;
+    const auto byte = static_cast<uint8_t>(message[at]);
+    size |= static_cast<uint64_t>(byte & 0x7f) << shift;
+    if (byte >= 0x80) continue;
+    ++at;
+    if (size > message.size() - at) return std::nullopt;
+    return message.substr(at, size);
+  }
+  return std::nullopt;
+}
+
+// Node.inputs.values of a cold block as the reader writes them: first of all. Each
+// operation of a thread may be asked, and most of a block is of no interest.
+std::optional<absl::string_view> InputValues(absl::string_view cold) {
+  constexpr char kInputsTag = 8 << 3 | 2, kValuesTag = 1 << 3 | 2;
+  const std::optional<absl::string_view> inputs = ReadBytes(cold, kInputsTag);
+  if (!inputs.has_value()) return std::nullopt;
+  return ReadBytes(*inputs, kValuesTag);
+}
+
 }  // namespace
 
 std::vector<uint64_t> StoragesInText(absl::string_view text) {
@@ -48,11 +75,11 @@ std::vector<uint64_t> StoragesInText(absl::string_view text) {
 std::vector<uint64_t> InputStorages(const PyTorchEt& et, uint32_t op) {
   const EtOp& record = et.ops[op];
   if (record.cold_end <= record.cold_begin) return {};
+  const absl::string_view cold(et.cold.data() + record.cold_begin,
+                               record.cold_end - record.cold_begin);
+  if (const auto values = InputValues(cold); values.has_value()) return StoragesInText(*values);
   ChakraProtoMsg::Node node;
-  if (!node.ParseFromArray(et.cold.data() + record.cold_begin,
-                           static_cast<int>(record.cold_end - record.cold_begin))) {
-    return {};
-  }
+  if (!node.ParseFromArray(cold.data(), static_cast<int>(cold.size()))) return {};
   return StoragesInText(node.inputs().values());
 }
 
