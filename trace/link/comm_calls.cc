@@ -7,6 +7,7 @@
 #include "absl/container/flat_hash_map.h"
 #include "absl/strings/str_cat.h"
 #include "trace/link/comm_batches.h"
+#include "trace/link/complete_args.h"
 #include "trace/link/kernel_names.h"
 #include "trace/link/tensors.h"
 #include "trace/readers/kineto/kineto.h"
@@ -31,52 +32,6 @@ absl::string_view OpName(const LinkNode& node) {
 bool IsCommRecord(const LinkNode& node) {
   return (node.role == NodeRole::kHostOp || node.role == NodeRole::kAnnotation) &&
          (IsRecordParamComms(node.name) || IsC10d(node.name) || IsDeviceCommMark(node.name));
-}
-
-template <typename T>
-void TakeIf(bool missing, const T& from, T* to) {
-  if (missing) *to = from;
-}
-
-void TakeGroup(const CommArgs& more, CommArgs* args) {
-  TakeIf(args->group_name.empty(), more.group_name, &args->group_name);
-  TakeIf(args->group_description.empty(), more.group_description, &args->group_description);
-  TakeIf(args->group_ranks.empty(), more.group_ranks, &args->group_ranks);
-  TakeIf(args->group_address == 0, more.group_address, &args->group_address);
-  TakeIf(args->group_size == kNotStated, more.group_size, &args->group_size);
-  if (args->global_rank_start == kNotStated) {
-    args->global_rank_start = more.global_rank_start;
-    args->global_rank_stride = more.global_rank_stride;
-  }
-}
-
-// Fills what `args` does not state from `more`.
-void Complete(const CommArgs& more, CommArgs* args) {
-  TakeIf(args->op.empty(), more.op, &args->op);
-  if (args->in_bytes == kNotStated) {
-    args->in_bytes = more.in_bytes;
-    args->in_elements = more.in_elements;
-  }
-  if (args->out_bytes == kNotStated) {
-    args->out_bytes = more.out_bytes;
-    args->out_elements = more.out_elements;
-  }
-  TakeIf(args->dtype.empty(), more.dtype, &args->dtype);
-  if (args->in_splits.empty() && args->out_splits.empty()) {
-    args->in_splits = more.in_splits;
-    args->out_splits = more.out_splits;
-    args->splits_cut = args->splits_cut || more.splits_cut;
-  }
-  TakeIf(args->input_dims < 0, more.input_dims, &args->input_dims);
-  TakeGroup(more, args);
-  TakeIf(args->comms_id == 0, more.comms_id, &args->comms_id);
-  TakeIf(args->sequence == kNotStated, more.sequence, &args->sequence);
-  if (args->peer == kNotStated) {
-    args->peer = more.peer;
-    args->peer_is_global = more.peer_is_global;
-  }
-  TakeIf(args->root == kNotStated, more.root, &args->root);
-  TakeIf(args->tag == kNotStated, more.tag, &args->tag);
 }
 
 class Finder {
@@ -156,7 +111,7 @@ class Finder {
       used_[call.record] = true;
       node.caller = call.record;
       const LinkNode& record = graph_.nodes[call.record];
-      if (record.args != nullptr) Complete(*record.args, &call.args);
+      if (record.args != nullptr) CompleteArgs(*record.args, &call.args);
     } else if (queue != kNone) {
       node.caller = LastStarted(queue, index);
     }
@@ -315,16 +270,16 @@ class Finder {
         used_[at] = true;
         const bool full = IsRecordParamComms(around.name);
         if (call.record == kNone || full) call.record = at;
-        if (around.args != nullptr && full) Complete(*around.args, &call.args);
+        if (around.args != nullptr && full) CompleteArgs(*around.args, &call.args);
         if (around.args != nullptr && !full) marks.push_back(around.args);
         const std::optional<CommKind> said = CommKindOfOp(OpName(around));
         if (said.has_value() && (full || !kind.has_value())) kind = said;
       }
       at = around.parent;
     }
-    for (const CommArgs* mark : marks) Complete(*mark, &call.args);
+    for (const CommArgs* mark : marks) CompleteArgs(*mark, &call.args);
     if (node.args != nullptr) {
-      Complete(*node.args, &call.args);
+      CompleteArgs(*node.args, &call.args);
       if (!kind.has_value()) kind = CommKindOfOp(node.args->op);
     }
     if (!kind.has_value() && kernel.kernel_class == KernelClass::kComm) kind = kernel.kind;
@@ -398,10 +353,10 @@ class Finder {
         }
       }
       if (batch.size() == 1) {
-        Complete(kernel_args, &calls_[of_kernel].args);
+        CompleteArgs(kernel_args, &calls_[of_kernel].args);
         continue;
       }
-      for (size_t i = first; i < calls_.size(); ++i) TakeGroup(kernel_args, &calls_[i].args);
+      for (size_t i = first; i < calls_.size(); ++i) CompleteGroup(kernel_args, &calls_[i].args);
       calls_[of_kernel].node = kNone;
       PlaceBatch(kernel, members, &graph_);
     }
@@ -431,7 +386,7 @@ class Finder {
     call.kind = *CommKindOfOp(OpName(node));
     if (node.args != nullptr) call.args = *node.args;
     const LinkNode& outer = graph_.nodes[outermost];
-    if (outermost != index && outer.args != nullptr) Complete(*outer.args, &call.args);
+    if (outermost != index && outer.args != nullptr) CompleteArgs(*outer.args, &call.args);
     return call;
   }
 

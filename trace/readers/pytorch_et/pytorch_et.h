@@ -72,14 +72,15 @@ struct PyTorchEt {
 // Reads schemas 1.0.1 (flat nodes) to 1.1.1 (attrs), with any "-chakra.x.y.z"
 // suffix; a newer minor version is read as the newest known with a notice.
 // INVALID_ARGUMENT names byte offset and reason: not JSON, cut off, unknown
-// schema, no nodes at all, times more than 90 days apart. Strict, also: a node that is malformed,
-// whose id is
-// taken, or whose parent is not in the file. Lenient, of these: the first two
-// are rejected ("bad_node", "duplicate_node_id"); the last goes to the root of
-// its thread, else to the process root, else becomes one ("missing_parent", a
-// flaw): an observer that is stopped while an operation runs never writes that
-// one. Every other node is counted in `ledger` as kept. Time: linear; memory:
-// the result plus one window.
+// schema, no nodes at all, times more than 90 days apart. Strict, also: a node
+// that is malformed, whose id is taken, whose parent is not in the file, or that
+// waits for one that is not. Lenient: the first two are rejected ("bad_node",
+// "duplicate_node_id"); one without its parent goes to the root of its thread,
+// else to the process root, else becomes one ("missing_parent", a flaw: an
+// observer that is stopped while an operation runs never writes that one); a
+// wait for nothing is dropped ("missing_dependency", a flaw). Every other node
+// is counted in `ledger` as kept. Time: linear; memory: the result plus one
+// window.
 absl::StatusOr<PyTorchEt> ReadPyTorchEt(ByteSource* source, const ReadOptions& options,
                                         Ledger* ledger);
 
