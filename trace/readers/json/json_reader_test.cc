@@ -355,5 +355,32 @@ TEST(JsonValueTest, FieldsAndItemsAreWalkedInOrder) {
                                   "[]", "b", "{}", "cA", "", "d", "-3.50", "e", "true"));
 }
 
+TEST(JsonCheckTest, AValueIsCheckedWithoutWhatStandsBehindIt) {
+  struct Case {
+    const char* text;
+    size_t size;
+    bool found;
+    bool at_end;
+  };
+  const Case cases[] = {
+      {"{\"a\":[1,2]}, {", 11, false, false},
+      {"7,8", 1, false, false},
+      {"[1]]", 3, false, false},
+      {"\"a\"b", 3, false, false},
+      {"[1,", 3, true, true},
+      {"[1,,2]", 3, true, false},
+      {"[[[1]]]", 3, true, false},
+      {"[[1]]", 5, false, false},
+      {"", 0, true, true},
+  };
+  for (const Case& c : cases) {
+    size_t size = 0;
+    const JsonFault fault = CheckJsonPrefix(c.text, /*max_depth=*/2, &size);
+    EXPECT_EQ(fault.found, c.found) << c.text << ": " << fault.reason;
+    EXPECT_EQ(fault.at_end, c.at_end) << c.text;
+    EXPECT_EQ(c.found ? fault.at : size, c.size) << c.text;
+  }
+}
+
 }  // namespace
 }  // namespace chakrad
