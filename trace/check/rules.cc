@@ -22,6 +22,8 @@ const Rule kLedgerRules[] = {
     {"missing_control_dependency", kWarning,
      "A control dependency or parent names a node that is not in the file.",
      "Write the parent, or let the node depend on an ancestor that is written."},
+    {"self_control_dependency", kWarning, "A node names itself as its parent; dropped.",
+     "Write no control dependency for a root."},
     {"duplicate_node_id", kError, "Two nodes of one file have the same id.",
      "Give every node an id of its own within the rank."},
     {"duplicate_dependency", kWarning, "A node lists the same dependency twice.",

@@ -122,7 +122,7 @@ TEST_F(BatchTest, EachKernelTakesTheCallsSinceTheOneBefore) {
 TEST(FindBatchesTest, CallsOfOtherThreadsAndLaterOnesAreNotTaken) {
   KinetoTrace kineto;
   kineto.queues = {{Queue::Kind::kHostThread, -1, 1}};
-  kineto.events.resize(1);
+  kineto.events.push_back(KinetoEvent());
   LinkGraph graph;
   graph.kineto = &kineto;
   FindOrAddQueue(&graph, kineto.queues[0]);

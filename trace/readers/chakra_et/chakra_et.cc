@@ -263,8 +263,12 @@ absl::Status ChakraFileReader::AddNode() {
     ++sizeless_;
   }
   if (decoded.has_comm && !collective && comm.peer == kNoRank) ++peerless_;
-  const std::vector<uint64_t> ctrl_deps(node_.ctrl_deps().begin(), node_.ctrl_deps().end());
+  std::vector<uint64_t> ctrl_deps(node_.ctrl_deps().begin(), node_.ctrl_deps().end());
   const std::vector<uint64_t> data_deps(node_.data_deps().begin(), node_.data_deps().end());
+  // PyTorch's root is its own parent, and Chakra's older converters kept that.
+  if (std::erase(ctrl_deps, node_.id()) > 0) {
+    AddNodeFlaw("self_control_dependency", "ctrl_deps: the node names itself; dropped");
+  }
   CheckForRepeats("ctrl_deps", ctrl_deps);
   CheckForRepeats("data_deps", data_deps);
   ReduceToCold(decoded.added, &node_);

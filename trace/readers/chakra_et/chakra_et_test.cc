@@ -307,6 +307,15 @@ TEST(ChakraEtTest, DependenciesThatNameNoNodeAreLeftOutAndCounted) {
   EXPECT_EQ(strict.flaws_by_rule["missing_control_dependency"], 1);
 }
 
+TEST(ChakraEtTest, ARootThatIsItsOwnParentIsNoCycle) {
+  Ledger ledger;
+  ASSERT_OK_AND_ASSIGN(
+      const RankTrace trace,
+      Read(ChakraFile("", {"id: 1 type: 1 ctrl_deps: 1", "id: 2 type: 4 ctrl_deps: 1"}), &ledger));
+  EXPECT_THAT(trace.dep_node, ElementsAre(0));
+  EXPECT_EQ(ledger.flaws_by_rule["self_control_dependency"], 1);
+}
+
 TEST(ChakraEtTest, ManyMissingDependenciesAreCountedInTheError) {
   std::string node = "id: 1 type: 4 ";
   for (int id = 10; id < 35; ++id) absl::StrAppend(&node, "data_deps: ", id, " ");

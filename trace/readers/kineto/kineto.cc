@@ -347,7 +347,8 @@ absl::StatusOr<bool> KinetoFileReader::Describe(KinetoKind kind, const Record& r
   uint8_t& may_communicate = comm_of_name_[event->name];
   if (may_communicate == 0) may_communicate = NameTellsComm(raw_.name.text) ? 2 : 1;
   std::optional<CommArgs> comm;
-  if (may_communicate == 2 || raw_.collective.kind != JsonValue::Kind::kMissing) {
+  if (may_communicate == 2 || raw_.collective.kind != JsonValue::Kind::kMissing ||
+      raw_.comms_id.kind != JsonValue::Kind::kMissing) {
     RETURN_IF_ERROR(ReadKinetoComm(raw_, &comm));
   }
   if (comm.has_value()) {
