@@ -18,20 +18,20 @@ bool ParsePlain(absl::string_view text, int scale, __int128* value) {
   if (text.empty() || text.size() > kMaxPlainBytes) return false;
   const char* at = text.data();
   const char* const end = at + text.size();
-  int64_t digits = 0;
+  uint64_t digits = 0;  // 19 of them fit, before they turn out to be one too many.
   const char* const first = at;
-  for (; at < end && IsDigit(*at); ++at) digits = digits * 10 + (*at - '0');
+  for (; at < end && IsDigit(*at); ++at) digits = digits * 10 + static_cast<uint64_t>(*at - '0');
   if (at == first) return false;
   int places = 0;
   if (at < end && *at == '.') {
     const char* const point = at++;
-    for (; at < end && IsDigit(*at); ++at) digits = digits * 10 + (*at - '0');
+    for (; at < end && IsDigit(*at); ++at) digits = digits * 10 + static_cast<uint64_t>(*at - '0');
     places = static_cast<int>(at - point) - 1;
   } else if (text.size() == kMaxPlainBytes) {
     return false;
   }
   if (at != end || places > scale) return false;
-  int64_t factor = 1;
+  int64_t factor = 1;  // At most 10^18.
   for (int i = places; i < scale; ++i) factor *= 10;
   *value = static_cast<__int128>(digits) * factor;
   return true;

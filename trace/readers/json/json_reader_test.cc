@@ -255,6 +255,10 @@ TEST(DecimalTest, TextBecomesWholeNumbersExactly) {
     EXPECT_EQ(static_cast<int64_t>(parsed), value) << text;
     EXPECT_EQ(is_exact, exact) << text;
   }
+  // One digit more than a plain number may have: found by fuzzing.
+  __int128 long_number = 0;
+  ASSERT_TRUE(ParseDecimal("9700000000000000000", 0, &long_number, nullptr));
+  EXPECT_TRUE(long_number == __int128{970'000'000'000'000'000} * 10);
   for (absl::string_view text : {"", "-", ".", "x", "1x", "1e", "1e+", "1.2.3", "NaN", "--1",
                                  "1e99999999999", "1e40", "1e2.5", "0x10", "1 "}) {
     __int128 parsed;
