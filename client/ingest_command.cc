@@ -25,9 +25,10 @@ constexpr char kHelp[] = R"(Examples:
   chakra ingest run7/ --label job=llama --label step=1200
   chakra ingest run7/ --dry-run             only convert and check, without a daemon
 
-A PATH is a file or a folder; of a folder, *.json, *.json.gz, *.et and *.et.gz
-are taken, its direct subfolders included. All files become one trace; PyTorch
-execution traces, Kineto traces and Chakra .et are told apart by their content.
+A PATH is a file, an archive (tar, zip) or a folder; of a folder, *.json, *.et,
+plain or gzip, *.graph and archives are taken, its direct subfolders included. All
+files become one trace. What each file is shows its content: docs/formats.md lists
+the formats.
 After a broken connection, the same command goes on where it stopped.
 )";
 

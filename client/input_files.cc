@@ -79,8 +79,9 @@ absl::Status AddPath(const std::string& path, PathByName* path_by_name, InputFil
   const size_t before_count = path_by_name->size();
   RETURN_IF_ERROR(AddFolder(path, "", /*levels=*/1, path_by_name, &result->left_out));
   if (path_by_name->size() == before_count) {
-    return absl::InvalidArgumentError(
-        absl::StrCat(path, ": no trace files (*.json, *.json.gz, *.et, *.et.gz) in this folder"));
+    return absl::InvalidArgumentError(absl::StrCat(path,
+                                                   ": no trace files (*.json, *.et, plain or .gz, "
+                                                   "*.graph, *.tar, *.zip, ...) in this folder"));
   }
   return absl::OkStatus();
 }
@@ -109,7 +110,8 @@ absl::Status HashFile(const UploadFile& file, Sha256* hash) {
 }  // namespace
 
 bool IsTraceFileName(absl::string_view name) {
-  for (const char* suffix : {".json", ".json.gz", ".et", ".et.gz"}) {
+  for (const char* suffix : {".json", ".json.gz", ".et", ".et.gz", ".graph", ".tar", ".tar.gz",
+                             ".tgz", ".tar.zst", ".tar.xz", ".zip"}) {
     if (absl::EndsWith(name, suffix)) return true;
   }
   return false;

@@ -16,7 +16,9 @@ struct InputFiles {
   std::vector<std::string> left_out;  // In named folders, but not trace files by their name.
 };
 
-// Whether a folder's file is taken: *.json, *.json.gz, *.et, *.et.gz.
+// Whether a folder's file is taken: *.json, *.et, plain or .gz, *.graph, and
+// archives: *.tar, *.tar.gz, *.tgz, *.tar.zst, *.tar.xz, *.zip. A text workload
+// (*.txt) is taken when it is named itself: folders hold other texts.
 bool IsTraceFileName(absl::string_view name);
 
 // A path is a file, taken whatever its name, or a folder, of which the trace

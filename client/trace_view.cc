@@ -6,6 +6,7 @@
 #include <map>
 
 #include "absl/strings/str_cat.h"
+#include "absl/strings/str_format.h"
 #include "absl/strings/str_join.h"
 #include "client/check_view.h"
 #include "client/quantity.h"
@@ -209,11 +210,15 @@ std::string TraceListText(const std::vector<v1::Trace>& traces) {
                {"world", "", Align::kRight},
                {"traced", "", Align::kRight},
                {"nodes", "", Align::kRight},
+               {"quality", "", Align::kRight},
+               {"errors", "", Align::kRight},
                {"labels", "", Align::kLeft}});
   for (const v1::Trace& trace : traces) {
+    const v1::CheckReport& check = trace.check();
     table.AddRow({trace.name(), TimeUtil::ToString(trace.create_time()),
                   absl::StrCat(trace.world_size()), absl::StrCat(trace.ranks_count()),
-                  CountText(trace.nodes_count()), LabelsText(trace)});
+                  CountText(trace.nodes_count()), absl::StrFormat("%.3f", check.quality_score()),
+                  CountText(check.errors_count()), LabelsText(trace)});
   }
   return table.Text();
 }

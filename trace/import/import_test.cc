@@ -3,13 +3,13 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include <cstdio>
 #include <cstdlib>
 #include <fstream>
 #include <string>
 
 #include "absl/strings/str_cat.h"
 #include "common/status_matchers.h"
+#include "trace/readers/testing/tar.h"
 
 namespace chakrad {
 namespace {
@@ -37,29 +37,6 @@ std::string Et() {
       R"({"schema":"1.0.1","pid":1,"time":"x","start_ts":1,"nodes":[)", node(3, 2, "aten::mm"), ",",
       node(2, 1, "[pytorch|profiler|execution_graph|thread]"), ",",
       node(1, 1, "[pytorch|profiler|execution_graph|process]"), R"(],"finish_ts":2})");
-}
-
-// One regular file of a tar archive, in the ustar layout.
-std::string TarMember(const std::string& name, const std::string& text) {
-  std::string header(512, '\0');
-  header.replace(0, name.size(), name);
-  header.replace(100, 7, "0000644");
-  header.replace(108, 7, "0000000");
-  header.replace(116, 7, "0000000");
-  char size[12];
-  snprintf(size, sizeof(size), "%011zo", text.size());
-  header.replace(124, 11, size, 11);
-  header.replace(136, 11, "00000000000");
-  header[156] = '0';
-  header.replace(257, 5, "ustar");
-  header.replace(263, 2, "00");
-  header.replace(148, 8, "        ");
-  unsigned sum = 0;
-  for (const char c : header) sum += static_cast<unsigned char>(c);
-  char checksum[8];
-  snprintf(checksum, sizeof(checksum), "%06o", sum);
-  header.replace(148, 7, checksum, 7);
-  return header + text + std::string((512 - text.size() % 512) % 512, '\0');
 }
 
 class ImportTest : public ::testing::Test {
@@ -220,14 +197,7 @@ TEST_F(ImportTest, BrokenJsonIsRepairedOnlyWhenAskedAndEveryRepairIsCounted) {
 }
 
 TEST_F(ImportTest, AnArchiveStandsForTheFilesInside) {
-  std::string tar;
-  for (const auto& [name, text] :
-       {std::pair<std::string, std::string>("run/rank0.json", Kineto(0, 2)),
-        std::pair<std::string, std::string>("run/rank1.json", Kineto(1, 2))}) {
-    tar += TarMember(name, text);
-  }
-  tar += std::string(1024, '\0');
-  File("run.tar", tar);
+  File("run.tar", Tar({{"run/rank0.json", Kineto(0, 2)}, {"run/rank1.json", Kineto(1, 2)}}));
   ASSERT_OK_AND_ASSIGN(const ImportResult result, Import());
   EXPECT_EQ(result.trace.ranks.size(), 2u);
   ASSERT_EQ(result.ledgers.size(), 2u);

@@ -22,6 +22,7 @@ LaunchCount CountLaunches(const RankTrace& rank) {
   ChakraProtoMsg::Node cold;
   for (uint32_t node = 0; node < rank.size(); ++node) {
     if (rank.queues[rank.queue[node]].kind != Queue::Kind::kDeviceStream) continue;
+    if (rank.start_ns[node] == kUnknownNs) continue;
     ++count.device_ops_count;
     for (uint32_t j = rank.dep_begin[node]; j < rank.dep_begin[node + 1]; ++j) {
       if (rank.dep_kind[j] != EdgeKind::kLaunch) continue;

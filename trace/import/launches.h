@@ -9,8 +9,10 @@ namespace chakrad {
 struct RankTrace;  // trace/model/rank_trace.h
 
 struct LaunchCount {
-  int64_t device_ops_count = 0;  // Operations on a device stream.
-  int64_t launched_count = 0;    // Of those, with a launch edge to a host operation.
+  // Operations on a device stream that were recorded there. (A call about
+  // communication without a kernel has a place on a stream, but no time.)
+  int64_t device_ops_count = 0;
+  int64_t launched_count = 0;  // Of those, with a launch edge to a host operation.
   // Of those, launched while that host operation ran: by the time of the launch
   // call, which the linker notes in the cold block.
   int64_t contained_count = 0;

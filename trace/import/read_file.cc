@@ -5,6 +5,7 @@
 #include "absl/strings/str_cat.h"
 #include "common/check.h"
 #include "common/status.h"
+#include "trace/import/control_cycles.h"
 #include "trace/import/import_settings.h"
 #include "trace/readers/astra_text/astra_text.h"
 #include "trace/readers/byte_source.h"
@@ -23,8 +24,9 @@ ParsedFile ManyRanks(std::vector<RankTrace> ranks) {
   return file;
 }
 
-absl::StatusOr<ParsedFile> OneRank(absl::StatusOr<RankTrace> rank) {
+absl::StatusOr<ParsedFile> ChakraRank(absl::StatusOr<RankTrace> rank, Ledger* ledger) {
   RETURN_IF_ERROR(rank.status());
+  DropCyclicControlEdges(&*rank, ledger);
   std::vector<RankTrace> ranks;
   ranks.push_back(*std::move(rank));
   return ManyRanks(std::move(ranks));
@@ -52,16 +54,16 @@ absl::StatusOr<ParsedFile> DeviceHalf(absl::StatusOr<KinetoTrace> kineto) {
 
 absl::StatusOr<ParsedFile> ReadTraceFile(FileKind kind, const ImportSettings& settings,
                                          ByteSource* source, Ledger* ledger) {
-  const ReadOptions options = {.lenient = settings.lenient};
+  const ReadOptions options = {.lenient = settings.lenient, .not_numbers = settings.repair};
   switch (kind) {
     case FileKind::kPyTorchEt:
       return HostHalf(ReadPyTorchEt(source, options, ledger));
     case FileKind::kKineto:
       return DeviceHalf(ReadKineto(source, ledger));
     case FileKind::kChakraEt:
-      return OneRank(ReadChakraEt(source, options, ledger));
+      return ChakraRank(ReadChakraEt(source, options, ledger), ledger);
     case FileKind::kChakraJson:
-      return OneRank(ReadChakraJson(source, options, ledger));
+      return ChakraRank(ReadChakraJson(source, options, ledger), ledger);
     case FileKind::kFlexFlow: {
       ASSIGN_OR_RETURN(std::vector<RankTrace> ranks, ReadFlexFlow(source, options, ledger));
       return ManyRanks(std::move(ranks));

@@ -11,6 +11,9 @@ struct ReadOptions {
   // usable) is left out and entered in the ledger, as a flaw or a rejection.
   // Bytes that cannot be parsed at all end the reading either way.
   bool lenient = false;
+  // Bare NaN and Infinity, which JSON does not have, are taken as the numbers
+  // that they stand for, strict or not: whoever repairs a file wants them.
+  bool not_numbers = false;
 };
 
 }  // namespace chakrad

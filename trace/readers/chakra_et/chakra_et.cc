@@ -234,7 +234,9 @@ absl::Status ChakraFileReader::AddNode() {
   if (!added) {
     const std::string what = absl::StrCat(
         "id: ", node_.id(), " is used twice, first at byte offset ", byte_offsets_[it->second]);
-    if (!options_.lenient) return absl::InvalidArgumentError(what);
+    if (!options_.lenient) {
+      return absl::InvalidArgumentError(absl::StrCat(what, " (--lenient leaves the second out)"));
+    }
     ledger_->Reject("duplicate_node_id", ledger_->input_records, messages_->offset(), what);
     return absl::OkStatus();
   }
@@ -307,7 +309,7 @@ absl::Status ChakraFileReader::CheckDangling(
     absl::StrAppend(&listed, "; ", missing, " such dependencies in all");
   }
   return absl::InvalidArgumentError(
-      absl::StrCat(listed, " (read leniently, such dependencies are left out)"));
+      absl::StrCat(listed, " (--lenient leaves such dependencies out)"));
 }
 
 // Other tools may give starts from 1970: counted from the first one then.

@@ -200,7 +200,7 @@ TEST(ChakraEtTest, UnknownDuplicateAndMissingNodesAreNamed) {
   EXPECT_THAT(Read(ChakraFile("", {"id: 1 name: 'a' type: 4 data_deps: 7 ctrl_deps: 8"}), &ledger),
               StatusIs(kInvalid,
                        "node 1 (a) at byte offset 1: data dependency 7 is not in the "
-                       "file (read leniently, such dependencies are left out)"));
+                       "file (--lenient leaves such dependencies out)"));
   EXPECT_THAT(ReadNode("id: 1 type: 77"), StatusIs(kInvalid, "type: 77 is not in [0, 8)"));
 }
 

@@ -228,7 +228,7 @@ absl::StatusOr<bool> DecodeCommType(const Node& node, Attributes* attributes, Co
   RETURN_IF_ERROR(attributes->FaultOf(
       "comm_type_missing",
       absl::InvalidArgumentError("comm_type: missing on a COMM_COLL_NODE, and its name does not "
-                                 "tell the collective; read leniently it is a METADATA_NODE")));
+                                 "tell the collective; with --lenient it is a METADATA_NODE")));
   return false;
 }
 

@@ -78,7 +78,9 @@ absl::Status GraphReader::AddEdge() {
 // An error, or when lenient a rejection of the statement.
 absl::Status GraphReader::LeaveOut(absl::string_view rule, absl::string_view reason) {
   const std::string what = absl::StrCat(statement_.name, ": ", reason);
-  if (!options_.lenient) return Bad(statement_.byte_offset, statement_.line, what);
+  if (!options_.lenient)
+    return Bad(statement_.byte_offset, statement_.line,
+               absl::StrCat(what, " (--lenient leaves it out)"));
   ledger_->Reject(rule, records_count_ - 1, statement_.byte_offset, what);
   return absl::OkStatus();
 }
@@ -166,7 +168,7 @@ absl::Status GraphReader::ResolveEdges() {
   if (missing == 0) return absl::OkStatus();
   return absl::InvalidArgumentError(absl::StrCat(
       listed, missing > kListedMissing ? absl::StrCat("; ", missing, " such edges in all") : "",
-      " (reading leniently leaves such edges out)"));
+      " (--lenient leaves such edges out)"));
 }
 
 void GraphReader::DropRepeatedEdges() {

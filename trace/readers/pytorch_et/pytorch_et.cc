@@ -189,9 +189,15 @@ absl::StatusOr<PyTorchEt> EtFileReader::Read() {
   RETURN_IF_ERROR(linked_.Finish(&et_));
   RETURN_IF_ERROR(CheckLinkedDeps());
   if (reader_.non_finite_count() > 0) {
-    ledger_->notices.push_back(absl::StrCat(
-        reader_.non_finite_count(), " numbers are NaN or infinite, the first at byte offset ",
-        reader_.non_finite_offset(), ": kept as recorded"));
+    const std::string what =
+        absl::StrCat("byte offset ", reader_.non_finite_offset(), ": ", reader_.non_finite_count(),
+                     " numbers are NaN or infinite, of which this is the first");
+    if (!options_.lenient && !options_.not_numbers) {
+      return absl::InvalidArgumentError(
+          absl::StrCat(what, "; JSON has no such numbers (--lenient keeps them as recorded)"));
+    }
+    ledger_->AddFlaw("not_a_number", -1, reader_.non_finite_offset(),
+                     absl::StrCat(what, "; kept as recorded"));
   }
   et_.world_size = groups_.world_size();
   et_.groups = groups_.TakeGroups();

@@ -148,16 +148,18 @@ TEST(PyTorchEtTest, AttributesKeepTheirKinds) {
   EXPECT_EQ(by_name["input_strides"].string_val(), "[[2]]");
 }
 
-TEST(PyTorchEtTest, NotNumbersAreKeptAsRecorded) {
+TEST(PyTorchEtTest, NotNumbersAreRefusedOrWhenLenientKeptAsRecorded) {
   Ledger ledger;
-  ASSERT_OK_AND_ASSIGN(
-      const PyTorchEt et,
-      Read(Flat(R"({"name":"fill","id":3,"parent":2,"inputs":[1,-Infinity,NaN],"loss":nan})"),
-           &ledger));
+  const std::string file =
+      Flat(R"({"name":"fill","id":3,"parent":2,"inputs":[1,-Infinity,NaN],"loss":nan})");
+  EXPECT_THAT(Read(file, &ledger),
+              StatusIs(kInvalid, "3 numbers are NaN or infinite, of which this is the first"));
+  ledger = Ledger();
+  ASSERT_OK_AND_ASSIGN(const PyTorchEt et, Read(file, &ledger, {.lenient = true}));
   const ChakraProtoMsg::Node cold = ColdOf(et, 1);
   EXPECT_EQ(cold.inputs().values(), "[1,-Infinity,NaN]");
   EXPECT_NE(cold.attr(7).double_val(), cold.attr(7).double_val());
-  EXPECT_THAT(ledger.notices, ElementsAre(HasSubstr("3 numbers are NaN or infinite")));
+  EXPECT_EQ(ledger.flaws_by_rule["not_a_number"], 1);
 }
 
 TEST(PyTorchEtTest, VersionsAreReadNoticedOrRefused) {
