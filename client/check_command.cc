@@ -12,6 +12,7 @@
 #include "client/input_options.h"
 #include "client/local_import.h"
 #include "client/session.h"
+#include "client/trace_view.h"
 #include "common/status.h"
 
 namespace chakrad::client {
@@ -26,21 +27,19 @@ Rules, severities and the quality score: docs/conformance.md.
 Exit codes: 0 no errors (warnings and remarks there may be), 1 errors were found.
 )";
 
-absl::StatusOr<v1::CheckReport> CheckFiles(const InputArgs& args, Session* session) {
+absl::StatusOr<v1::Trace> CheckFiles(const InputArgs& args, Session* session) {
   ASSIGN_OR_RETURN(UploadPlan plan, PlanInput(args, session));
   plan.settings.lenient = true;  // A report tells all faults, not the first.
   ASSIGN_OR_RETURN(const ImportResult result,
                    ImportHere(plan, args.kernel_names, /*report_only=*/true));
-  return Describe(result, plan).check();
+  return Describe(result, plan);
 }
 
-absl::StatusOr<v1::CheckReport> CheckStored(const std::string& name, Session* session) {
+absl::StatusOr<v1::Trace> CheckStored(const std::string& name, Session* session) {
   v1::GetTraceRequest request;
   ASSIGN_OR_RETURN(*request.mutable_name(), FullName("traces", name));
   const auto stub = v1::TraceService::NewStub(session->channel());
-  ASSIGN_OR_RETURN(v1::Trace trace, UnaryCall(stub.get(), &v1::TraceService::Stub::GetTrace,
-                                              request, session->call_options()));
-  return std::move(*trace.mutable_check());
+  return UnaryCall(stub.get(), &v1::TraceService::Stub::GetTrace, request, session->call_options());
 }
 
 absl::Status RunCheck(const InputArgs& args, Session* session) {
@@ -50,14 +49,16 @@ absl::Status RunCheck(const InputArgs& args, Session* session) {
       absl::StartsWith(first, "traces/") || absl::StartsWith(first, "t-");
   const bool stored =
       args.paths.size() == 1 && named_like_a_trace && !std::filesystem::exists(first, ignored);
-  ASSIGN_OR_RETURN(const v1::CheckReport report,
+  ASSIGN_OR_RETURN(const v1::Trace trace,
                    stored ? CheckStored(first, session) : CheckFiles(args, session));
   if (session->json()) {
-    session->PrintJson(CheckJson(report));
+    Json json = CheckJson(trace.check());
+    json["notices"] = AllNotices(trace);
+    session->PrintJson(json);
   } else {
-    session->out() << CheckText(report);
+    session->PrintText(CheckText(trace.check()) + NoticesText(trace));
   }
-  if (report.errors_count() > 0) session->set_exit_code(kExitFailed);
+  if (trace.check().errors_count() > 0) session->set_exit_code(kExitFailed);
   return absl::OkStatus();
 }
 

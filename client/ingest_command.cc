@@ -81,7 +81,7 @@ absl::Status RunDry(const UploadPlan& plan, const std::string& kernel_names, Ses
                         {"trace", TraceJson(trace)},
                         {"launches", LaunchesJson(result.trace)}});
   } else {
-    session->out() << "nothing was stored: --dry-run\n" << TraceText(trace);
+    session->PrintText("nothing was stored: --dry-run\n" + TraceText(trace));
   }
   return absl::OkStatus();
 }
@@ -111,7 +111,7 @@ absl::Status RunIngest(const IngestArgs& args, Session* session) {
                         {"uploaded_bytes", bytes},
                         {"trace", TraceJson(trace)}});
   } else {
-    session->out() << TraceText(trace);
+    session->PrintText(TraceText(trace));
   }
   return absl::OkStatus();
 }

@@ -110,6 +110,33 @@ TEST_F(LocalCommandsTest, GraphsAndTimelinesAreWritten) {
   EXPECT_THAT(timeline.dump(), HasSubstr("aten::mm"));
 }
 
+TEST_F(LocalCommandsTest, AConversionTellsWhatItLeftOutAndOverwritesNothing) {
+  const std::string graph =
+      folder_.Write("in/a.graph",
+                    "digraph g { node0 [label=\"{device_id=0|a|Forward|COMP_NODE|"
+                    "simulated_run_time=1}\"]; node0 -> node7; }");
+  EXPECT_EQ(Run({"convert", graph, "-o", folder_.Path("out")}), kExitFailed);
+  EXPECT_THAT(err_.str(), HasSubstr("--lenient"));
+  ASSERT_EQ(Run({"convert", graph, "--lenient", "-o", folder_.Path("out")}), kExitOk);
+  EXPECT_THAT(err_.str(), HasSubstr("missing_dependency 1"));
+  EXPECT_EQ(Run({"convert", graph, "--lenient", "-o", folder_.Path("in")}), kExitUsage);
+  EXPECT_THAT(err_.str(), HasSubstr("which is read"));
+  EXPECT_EQ(Run({"convert", graph, "--lenient", "-o", folder_.Path("out"), "--only-rank", "0",
+                 "--only-rank", "0"}),
+            kExitFailed);
+  EXPECT_THAT(err_.str(), HasSubstr("0 is there twice"));
+}
+
+TEST_F(LocalCommandsTest, NamesCannotSteerTheTerminal) {
+  const std::string kineto =
+      folder_.Write("rank0.json",
+                    "{\"traceEvents\":[{\"ph\":\"X\",\"cat\":\"kernel\",\"name\":"
+                    "\"nccl\\u001b[31mX\",\"pid\":0,\"tid\":7,\"ts\":1,\"dur\":2,"
+                    "\"args\":{\"stream\":7}}]}");
+  Run({"check", kineto});
+  EXPECT_THAT(out_.str(), Not(HasSubstr("\x1b")));
+}
+
 TEST_F(LocalCommandsTest, APictureReplacesItsGraphOrSaysWhatIsMissing) {
   const std::string graph = folder_.Write("mlp.graph", kGraph);
   const std::string out = folder_.Path("pictures");

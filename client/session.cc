@@ -45,6 +45,19 @@ std::string Explain(const absl::Status& status, const std::string& server) {
 
 }  // namespace
 
+std::string Printable(absl::string_view text) {
+  std::string printable(text);
+  for (size_t i = 0; i < printable.size(); ++i) {
+    const auto byte = static_cast<unsigned char>(printable[i]);
+    const bool c0 = (byte < 0x20 && byte != '\n' && byte != '\t') || byte == 0x7f;
+    const bool c1 = byte == 0xc2 && i + 1 < printable.size() &&
+                    static_cast<unsigned char>(printable[i + 1]) < 0xa0;
+    if (c0) printable[i] = '?';
+    if (c1) printable.replace(i, 2, "?");
+  }
+  return printable;
+}
+
 absl::Status UsageError(absl::string_view message) {
   absl::Status status = absl::InvalidArgumentError(message);
   status.SetPayload(kUsagePayload, absl::Cord());
@@ -78,7 +91,7 @@ int Session::Report(const absl::Status& status) {
   }
   const std::string text =
       IsUsageError(status) ? std::string(status.message()) : Explain(status, server);
-  err() << "chakra: " << absl::StrReplaceAll(text, {{"\n", " "}, {"\r", " "}}) << "\n";
+  err() << "chakra: " << Printable(absl::StrReplaceAll(text, {{"\n", " "}, {"\r", " "}})) << "\n";
   if (IsUsageError(status)) return kExitUsage;
   const bool unreachable = status.code() == absl::StatusCode::kUnavailable ||
                            status.code() == absl::StatusCode::kDeadlineExceeded;

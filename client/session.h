@@ -37,6 +37,10 @@ struct Io {
   SleepFn sleep;
 };
 
+// Names come from files and servers: control characters (C0, DEL, and C1 in UTF-8)
+// become '?', line ends and tabs stay.
+std::string Printable(absl::string_view text);
+
 // An error of the command line, kExitUsage.
 absl::Status UsageError(absl::string_view message);
 bool IsUsageError(const absl::Status& status);
@@ -58,6 +62,8 @@ class Session {
   std::ostream& out() { return *io_.out; }
   std::ostream& err() { return *io_.err; }
   bool json() const { return output == "json"; }
+  // For people: what could steer a terminal becomes '?'. Line ends and tabs stay.
+  void PrintText(absl::string_view text) { out() << Printable(text); }
   void PrintJson(const Json& json) { out() << JsonText(json, 2) << "\n"; }
   CallOptions call_options() const { return {.sleep = io_.sleep}; }
 

@@ -155,21 +155,26 @@ std::string FilesText(const v1::Trace& trace) {
   return table.Text() + CutText(trace.files_size(), "files");
 }
 
-std::string NoticesText(const v1::Trace& trace) {
+}  // namespace
+
+std::vector<std::string> AllNotices(const v1::Trace& trace) {
   std::vector<std::string> notices(trace.notices().begin(), trace.notices().end());
   for (const v1::FileLedger& file : trace.files()) {
     for (const std::string& notice : file.notices()) {
       notices.push_back(absl::StrCat(file.file(), ": ", notice));
     }
   }
+  return notices;
+}
+
+std::string NoticesText(const v1::Trace& trace) {
+  const std::vector<std::string> notices = AllNotices(trace);
   std::string text;
   for (size_t i = 0; i < notices.size() && i < kShownLinesMax; ++i) {
     absl::StrAppend(&text, "note: ", notices[i], "\n");
   }
   return text + CutText(static_cast<int>(notices.size()), "notes");
 }
-
-}  // namespace
 
 Json TraceJson(const v1::Trace& trace) {
   Json json = {{"name", trace.name()},
@@ -193,11 +198,15 @@ Json TraceJson(const v1::Trace& trace) {
 }
 
 std::string TraceText(const v1::Trace& trace) {
-  std::string text = absl::StrCat(
-      "trace    ", trace.name(), "\ncreated  ", TimeUtil::ToString(trace.create_time()),
-      "\nlabels   ", trace.labels().empty() ? "none" : LabelsText(trace), "\nranks    ",
-      trace.ranks_count(), " traced of a world of ", trace.world_size(), "\nstored   ",
-      BytesText(trace.stored_bytes()), "\n\n", RanksText(trace));
+  std::string text;
+  if (!trace.name().empty()) {  // Else nothing is stored: a dry run.
+    absl::StrAppend(&text, "trace    ", trace.name(), "\ncreated  ",
+                    TimeUtil::ToString(trace.create_time()), "\nstored   ",
+                    BytesText(trace.stored_bytes()), "\n");
+  }
+  absl::StrAppend(&text, "labels   ", trace.labels().empty() ? "none" : LabelsText(trace),
+                  "\nranks    ", trace.ranks_count(), " traced of a world of ", trace.world_size(),
+                  "\n\n", RanksText(trace));
   if (trace.process_groups_size() > 0) absl::StrAppend(&text, "\n", GroupsText(trace));
   if (trace.files_size() > 0) absl::StrAppend(&text, "\n", FilesText(trace));
   absl::StrAppend(&text, "\n", CheckLine(trace.check()), "\n");

@@ -13,6 +13,10 @@ namespace chakrad::client {
 Json TraceJson(const v1::Trace& trace);
 // Everything about one trace, for people.
 std::string TraceText(const v1::Trace& trace);
+// What was assumed, left out or odd, of the trace and of its files.
+std::vector<std::string> AllNotices(const v1::Trace& trace);
+// The same, a line each, of long lists the first.
+std::string NoticesText(const v1::Trace& trace);
 // A line a trace.
 std::string TraceListText(const std::vector<v1::Trace>& traces);
 

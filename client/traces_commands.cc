@@ -43,7 +43,7 @@ absl::Status RunList(TracesArgs* args, Session* session) {
     for (const v1::Trace& trace : traces) json["traces"].push_back(TraceJson(trace));
     session->PrintJson(json);
   } else {
-    session->out() << TraceListText(traces);
+    session->PrintText(TraceListText(traces));
   }
   return absl::OkStatus();
 }
@@ -57,7 +57,7 @@ absl::Status RunShow(TracesArgs* args, Session* session) {
   if (session->json()) {
     session->PrintJson(TraceJson(trace));
   } else {
-    session->out() << TraceText(trace);
+    session->PrintText(TraceText(trace));
   }
   return absl::OkStatus();
 }

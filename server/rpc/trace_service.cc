@@ -120,6 +120,7 @@ absl::Status ExportTrace(TraceStore* traces, const v1::ExportTraceRequest& reque
   ASSIGN_OR_RETURN(const GraphOptions graph, ToGraphOptions(request.graph()));
   ASSIGN_OR_RETURN(const TraceInfo info, traces->GetInfo(id));
   std::vector<int32_t> ranks(request.ranks().begin(), request.ranks().end());
+  RETURN_IF_ERROR(CheckRanksOnce(ranks));
   if (ranks.empty()) {
     for (const RankSummary& rank : info.ranks) ranks.push_back(rank.rank);
   }

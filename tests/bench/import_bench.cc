@@ -36,6 +36,7 @@
 #include "storage/open.h"
 #include "storage/trace_codec.h"
 #include "tests/bench/repeat_trace.h"
+#include "trace/check/check_trace.h"
 #include "trace/check/cycles.h"
 #include "trace/import/import.h"
 #include "trace/link/assemble.h"
@@ -165,6 +166,10 @@ absl::Status RunStages(const BenchOptions& options) {
     std::vector<RankTrace> ranks;
     ranks.push_back(std::move(rank));
     return AssembleTrace(std::move(ranks), 0, &notices);
+  }));
+  RETURN_IF_ERROR(stages.Run("conformance", [&] {
+    CheckTrace(trace, {et_ledger, kineto_ledger});
+    return absl::OkStatus();
   }));
   std::string folder = (std::filesystem::temp_directory_path() / "import_bench.XXXXXX").string();
   CHECK(mkdtemp(folder.data()) != nullptr);

@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <random>
 #include <string>
+#include <string_view>
 
 #include "tests/fuzz/fuzz_target.h"
 
@@ -26,19 +27,33 @@ size_t Below(size_t bound, std::mt19937_64* random) {
 }
 
 // Pieces that formats are made of.
-const char* const kTokens[] = {"{",     "}",
-                               "[",     "]",
-                               ",",     ":",
-                               "\"",    "\\",
-                               "\\u",   "null",
-                               "true",  "-1",
-                               "1e999", "NaN",
-                               "0",     "{}",
-                               "[[",    "->",
-                               "|",     "9223372036854775808",
-                               "\x00",  "\xff",
-                               "\n",    "\t",
-                               "\r",    "18446744073709551616"};
+// A string view, so that NUL is one byte and not none.
+constexpr std::string_view kTokens[] = {"{",
+                                        "}",
+                                        "[",
+                                        "]",
+                                        ",",
+                                        ":",
+                                        "\"",
+                                        "\\",
+                                        "\\u",
+                                        "null",
+                                        "true",
+                                        "-1",
+                                        "1e999",
+                                        "NaN",
+                                        "0",
+                                        "{}",
+                                        "[[",
+                                        "->",
+                                        "|",
+                                        "9223372036854775808",
+                                        std::string_view("\0", 1),
+                                        "\xff",
+                                        "\n",
+                                        "\t",
+                                        "\r",
+                                        "18446744073709551616"};
 
 void Mutate(std::string* bytes, std::mt19937_64* random) {
   const size_t at = Below(bytes->size() + 1, random);

@@ -167,9 +167,13 @@ TEST_F(BuglogTest, B06OneFileWithoutARankIsRankZeroOfOneAndSeveralAreListed) {
   options_.settings.rank_by_file = {{"trace.json", 0}, {"other.json", 1}};
   ASSERT_OK_AND_ASSIGN(const ImportResult both, Import());
   EXPECT_THAT(both.trace.ranks, SizeIs(2));
-  options_.settings.rank_by_file = {{"trace.json", 3}};
-  EXPECT_THAT(Import(Kineto({Event("cpu_op", "aten::mm", 1, 10, 5)}, kRank0Of2)),
-              StatusIs(kInvalid, "says rank 3, the file itself says rank 0"));
+  // The caller's word goes before the file's, and both are told.
+  options_.settings.rank_by_file = {{"trace.json", 1}};
+  ASSERT_OK_AND_ASSIGN(const ImportResult given,
+                       Import(Kineto({Event("cpu_op", "aten::mm", 1, 10, 5)}, kRank0Of2)));
+  EXPECT_EQ(given.trace.ranks[0].rank, 1);
+  EXPECT_THAT(given.notices,
+              Contains(HasSubstr("taken for rank 1, as given; the file itself says rank 0")));
 }
 
 TEST_F(BuglogTest, B10TheWrongKindOfFileIsNamedForWhatItIs) {

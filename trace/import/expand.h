@@ -19,7 +19,7 @@ class ScratchFolder {
   ScratchFolder& operator=(const ScratchFolder&) = delete;
   ~ScratchFolder();
   // Makes it, in `parent` or, when that is empty, where the system keeps
-  // temporary files. Once.
+  // temporary files; removes those that killed processes left there. Once.
   absl::Status Make(const std::string& parent);
   const std::string& path() const { return path_; }  // Empty before Make.
 
@@ -30,7 +30,8 @@ class ScratchFolder {
 // `files`, with each archive (trace/readers/archive/archive.h) replaced by its
 // members, named "run.tar/rank0.json" and unpacked into `scratch`, which is made
 // in `parent` only when there is an archive. A notice tells how many. An archive
-// inside an archive stays a file. Errors name the archive.
+// inside an archive stays a file. The bounds of ArchiveLimits hold for all archives
+// together. Errors name the archive.
 absl::StatusOr<std::vector<ImportFile>> ExpandArchives(const std::vector<ImportFile>& files,
                                                        const std::string& parent,
                                                        ScratchFolder* scratch,

@@ -5,6 +5,7 @@
 #include <optional>
 #include <utility>
 
+#include "absl/strings/match.h"
 #include "absl/strings/str_cat.h"
 #include "common/status.h"
 #include "trace/check/check_trace.h"
@@ -116,9 +117,25 @@ class Importer {
   // import goes on without the file.
   absl::Status EndsImport(size_t file, const absl::Status& status) {
     if (status.ok()) return status;
-    if (!options_.report_only) return Annotate(status, files_[file].name);
-    ledgers_[file].AddFlaw("unreadable_file", -1, -1, status.message());
+    const absl::Status hinted = WithHint(file, status);
+    if (!options_.report_only) {
+      const bool named = absl::StartsWith(hinted.message(), files_[file].name);
+      return named ? hinted : Annotate(hinted, files_[file].name);
+    }
+    ledgers_[file].AddFlaw("unreadable_file", -1, -1, hinted.message());
     return absl::OkStatus();
+  }
+
+  // Broken JSON may be one of the kinds that a repair mends.
+  absl::Status WithHint(size_t file, const absl::Status& status) const {
+    const bool could_be_repaired =
+        file < kinds_.size() && (!kinds_[file].has_value() || CanBeRepaired(*kinds_[file]));
+    const bool about_json = absl::StrContains(status.message(), "JSON") ||
+                            absl::StrContains(status.message(), "cut off");
+    if (options_.settings.repair || !could_be_repaired || !about_json) return status;
+    return absl::Status(
+        status.code(),
+        absl::StrCat(status.message(), " (--repair mends commas, quotes and half records)"));
   }
 
   absl::StatusOr<std::unique_ptr<ByteSource>> Open(size_t file) {
@@ -156,10 +173,7 @@ class Importer {
     const auto listed = manifest_.rank_by_file.find(base);
     if (listed != manifest_.rank_by_file.end()) return listed->second;
     const std::optional<int32_t> named = RankFromFileName(files_[file].name);
-    if (named.has_value()) return named;
-    const auto given = options_.settings.rank_by_file.find(files_[file].name);
-    if (given != options_.settings.rank_by_file.end()) return given->second;
-    return std::nullopt;
+    return named;
   }
 
   // Partners next to each other, so that few files wait in memory.
@@ -167,7 +181,10 @@ class Importer {
     std::vector<std::pair<int64_t, size_t>> order;
     for (size_t i = 0; i < files_.size(); ++i) {
       if (!kinds_[i].has_value() || kinds_[i] == FileKind::kManifest) continue;
-      const std::optional<int32_t> rank = RankFromOutside(i);
+      const auto given = options_.settings.rank_by_file.find(files_[i].name);
+      const std::optional<int32_t> rank = given != options_.settings.rank_by_file.end()
+                                              ? std::optional<int32_t>(given->second)
+                                              : RankFromOutside(i);
       order.emplace_back(rank.has_value() ? int64_t{*rank} : INT64_MAX, i);
     }
     std::sort(order.begin(), order.end());
@@ -200,6 +217,8 @@ class Importer {
       read.whole = std::make_unique<RankTrace>(std::move(parsed.ranks[0]));
     }
     ASSIGN_OR_RETURN(const int32_t rank, DecideRank(file, parsed.rank));
+    if (read.et != nullptr && parsed.rank != kNoRank) read.et->rank = rank;
+    if (read.kineto != nullptr && parsed.rank != kNoRank) read.kineto->rank = rank;
     if (rank != kNoRank) return Place(rank, std::move(read));
     without_rank_.push_back(std::move(read));
     return absl::OkStatus();
@@ -221,17 +240,23 @@ class Importer {
     return absl::OkStatus();
   }
 
-  absl::StatusOr<int32_t> DecideRank(size_t file, int32_t content_rank) const {
+  // The user's word, else the content's, else the manifest's or the name's.
+  absl::StatusOr<int32_t> DecideRank(size_t file, int32_t content_rank) {
+    const std::optional<int32_t> outside = RankFromOutside(file);
     const auto given = options_.settings.rank_by_file.find(files_[file].name);
-    if (content_rank != kNoRank) {
-      if (given != options_.settings.rank_by_file.end() && given->second != content_rank) {
-        return absl::InvalidArgumentError(absl::StrCat("rank_by_file says rank ", given->second,
-                                                       ", the file itself says rank ",
-                                                       content_rank));
+    int32_t rank = content_rank != kNoRank ? content_rank : outside.value_or(kNoRank);
+    if (given != options_.settings.rank_by_file.end()) {
+      if (rank != kNoRank && rank != given->second) {
+        notices_.push_back(absl::StrCat(
+            files_[file].name, ": taken for rank ", given->second, ", as given; ",
+            content_rank != kNoRank ? "the file itself" : "its name", " says rank ", rank));
       }
-      return content_rank;
+      rank = given->second;
+    } else if (content_rank != kNoRank && outside.has_value() && *outside != content_rank) {
+      notices_.push_back(absl::StrCat(files_[file].name, ": rank ", content_rank,
+                                      ", as the file itself says; its name or the manifest says ",
+                                      *outside));
     }
-    const int32_t rank = RankFromOutside(file).value_or(kNoRank);
     if (rank < kNoRank) {
       return absl::InvalidArgumentError(absl::StrCat("rank: ", rank, " is below 0"));
     }
@@ -250,7 +275,6 @@ class Importer {
   }
 
   absl::Status Place(int32_t rank, ReadFile read) {
-    RankFiles& slot = waiting_[rank];
     const Part part = read.et != nullptr       ? Part::kEt
                       : read.kineto != nullptr ? Part::kKineto
                                                : Part::kWhole;
@@ -266,6 +290,7 @@ class Importer {
                        "); leave one out, or give their ranks under \"files\" in a manifest"));
     }
     claims.emplace(part, read.file);
+    RankFiles& slot = waiting_[rank];
     (part == Part::kEt       ? slot.et
      : part == Part::kKineto ? slot.kineto
                              : slot.whole) = std::move(read);
@@ -371,7 +396,12 @@ class Importer {
     if (manifest_.world_size > 0) {
       RETURN_IF_ERROR(StateWorldSize(manifest_.world_size, files_[*manifest_file_].name));
     }
-    if (world_size_ == 0) world_size_ = options_.settings.world_size;
+    const int32_t given = options_.settings.world_size;
+    if (world_size_ == 0) world_size_ = given;
+    if (given != 0 && given != world_size_) {
+      notices_.push_back(absl::StrCat("world size: ", world_size_stated_by_, " says ", world_size_,
+                                      "; the given ", given, " is not used"));
+    }
     if (world_size_ == 0) return absl::OkStatus();
     for (const auto& [rank, names] : names_of_rank_) {
       if (rank < world_size_) continue;

@@ -39,12 +39,11 @@ struct ImportResult {
   CheckReport report;                // What the conformance suite says of it.
 };
 
-// Unpacks archives, detects each file's kind, reads it, decides its rank (from its content, else
-// the manifest, else its name, else rank_by_file; a rank_by_file that disagrees
-// with the content is an error), pairs execution traces with Kineto files,
-// links each rank, makes process groups global, checks that no rank has a
-// dependency cycle. INVALID_ARGUMENT names the file, the byte offset where
-// there is one, and the reason; among the reasons: no files, two files of one
+// Unpacks archives, detects each file's kind, reads it, decides its rank (what
+// rank_by_file says, else its content, else the manifest, else its name; where two
+// differ a notice tells), pairs execution traces with Kineto files, links each rank, makes process
+// groups global, checks that no rank has a dependency cycle. INVALID_ARGUMENT names the file, the
+// byte offset where there is one, and the reason; among the reasons: no files, two files of one
 // kind for one rank, several files without ranks, a rank at or above the world
 // size. One rank's files alone without any rank: rank 0, with a notice; a
 // world size that nothing states is the least that holds all ranks and group

@@ -95,7 +95,7 @@ TEST_F(ImportTest, AnExecutionTraceWithoutRankTakesItsOnlyPartners) {
   EXPECT_EQ(result.trace.ranks[0].rank, 2);
 }
 
-TEST_F(ImportTest, TheUsersWordGivesARankAndMustNotContradictTheFile) {
+TEST_F(ImportTest, TheUsersWordGoesBeforeTheFilesAndTheNames) {
   File("a.json", Et());
   File("b.json", Et());
   options_.settings.rank_by_file = {{"a.json", 1}, {"b.json", 0}};
@@ -105,9 +105,15 @@ TEST_F(ImportTest, TheUsersWordGivesARankAndMustNotContradictTheFile) {
   files_.clear();
   File("c.json", Kineto(1, 2));
   options_.settings.rank_by_file = {{"c.json", 0}};
-  EXPECT_THAT(Import(), StatusIs(kInvalid,
-                                 "c.json: rank_by_file says rank 0, the file itself "
-                                 "says rank 1"));
+  ASSERT_OK_AND_ASSIGN(const ImportResult given, Import());
+  EXPECT_EQ(given.trace.ranks[0].rank, 0);
+  EXPECT_THAT(given.notices,
+              ::testing::Contains(::testing::HasSubstr(
+                  "c.json: taken for rank 0, as given; the file itself says rank 1")));
+  options_.settings.world_size = 64;
+  ASSERT_OK_AND_ASSIGN(const ImportResult world, Import());
+  EXPECT_EQ(world.trace.world_size, 2);
+  EXPECT_THAT(world.notices, ::testing::Contains(::testing::HasSubstr("the given 64 is not used")));
   options_.settings.rank_by_file = {{"d.json", 0}};
   EXPECT_THAT(Import(), StatusIs(kInvalid, "rank_by_file: no file is named d.json"));
 }
@@ -203,6 +209,34 @@ TEST_F(ImportTest, AnArchiveStandsForTheFilesInside) {
   ASSERT_EQ(result.ledgers.size(), 2u);
   EXPECT_EQ(result.ledgers[1].file, "run.tar/run/rank1.json");
   EXPECT_THAT(result.notices, ::testing::Contains(::testing::HasSubstr("an archive of 2 files")));
+}
+
+// The report once ended in a crash: the rank's place was made before its rival was seen.
+TEST_F(ImportTest, AReportOfARankThatTwoFilesClaimKeepsTheFirst) {
+  const std::string graph =
+      R"x(digraph g { node0 [label="{device_id=0|a|Forward|COMP_NODE|simulated_run_time=1}"]; })x";
+  for (const auto& [first, second] :
+       {std::pair<std::string, std::string>(Kineto(0, 2), Kineto(0, 2)),
+        std::pair<std::string, std::string>(graph, graph),
+        std::pair<std::string, std::string>(graph, Kineto(0, 2))}) {
+    files_.clear();
+    File("a", first);
+    File("b", second);
+    options_.report_only = true;
+    ASSERT_OK_AND_ASSIGN(const ImportResult result, Import());
+    EXPECT_EQ(result.trace.ranks.size(), 1u);
+    EXPECT_EQ(result.ledgers[0].flaws.size() + result.ledgers[1].flaws.size(), 1u);
+    options_.report_only = false;
+    EXPECT_THAT(Import(), StatusIs(kInvalid, "claimed by both"));
+  }
+}
+
+TEST_F(ImportTest, ErrorsNameTheFileOnceAndTheRepairThatWouldHelp) {
+  File("rank0.json", Kineto(0, 1).substr(0, 120));
+  const absl::Status status = Import().status();
+  EXPECT_THAT(status, StatusIs(kInvalid, "--repair"));
+  EXPECT_EQ(std::string(status.message()).find("rank0.json: "), 0u);
+  EXPECT_EQ(std::string(status.message()).rfind("rank0.json: "), 0u);
 }
 
 TEST_F(ImportTest, AReportGoesOnWithoutTheFilesThatCannotBeRead) {

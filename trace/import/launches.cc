@@ -29,7 +29,7 @@ LaunchCount CountLaunches(const RankTrace& rank) {
       ++count.launched_count;
       const uint32_t host = rank.dep_node[j];
       const int64_t launch_ns = LaunchNs(rank, node, &cold), start_ns = rank.start_ns[host];
-      if (launch_ns == kUnknownNs || start_ns == kUnknownNs) continue;
+      if (launch_ns == kUnknownNs || start_ns == kUnknownNs || rank.dur_ns[host] < 0) continue;
       if (start_ns <= launch_ns && launch_ns <= start_ns + rank.dur_ns[host]) {
         ++count.contained_count;
       }

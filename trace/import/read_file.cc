@@ -24,12 +24,26 @@ ParsedFile ManyRanks(std::vector<RankTrace> ranks) {
   return file;
 }
 
+// Chakra files have no world size. Only chakrad's list the members of groups, and
+// the first group there is the world. 0: not told.
+int32_t WorldSizeOf(const RankTrace& rank) {
+  if (rank.groups.empty()) return 0;
+  const std::vector<int32_t>& world = rank.groups[0].ranks;
+  for (size_t i = 0; i < world.size(); ++i) {
+    if (world[i] != static_cast<int32_t>(i)) return 0;
+  }
+  return static_cast<int32_t>(world.size());
+}
+
 absl::StatusOr<ParsedFile> ChakraRank(absl::StatusOr<RankTrace> rank, Ledger* ledger) {
   RETURN_IF_ERROR(rank.status());
   DropCyclicControlEdges(&*rank, ledger);
+  const int32_t world_size = WorldSizeOf(*rank);
   std::vector<RankTrace> ranks;
   ranks.push_back(*std::move(rank));
-  return ManyRanks(std::move(ranks));
+  ParsedFile file = ManyRanks(std::move(ranks));
+  file.world_size = world_size;
+  return file;
 }
 
 absl::StatusOr<ParsedFile> HostHalf(absl::StatusOr<PyTorchEt> et) {

@@ -101,7 +101,9 @@ int64_t LargestRank(const std::vector<RankTrace>& ranks) {
       }
     }
     for (const CommOp& comm : rank.comm) {
-      largest = std::max<int64_t>(largest, std::max(comm.peer, comm.root));
+      for (const int32_t member : {comm.peer, comm.root}) {
+        if (member < kMaxWorldSize) largest = std::max<int64_t>(largest, member);
+      }
     }
   }
   return largest;

@@ -1,5 +1,7 @@
 #include "trace/writers/export.h"
 
+#include <algorithm>
+
 #include "absl/strings/str_cat.h"
 #include "common/check.h"
 #include "trace/writers/chakra_et_writer.h"
@@ -41,6 +43,14 @@ bool IsOneFile(ExportFormat format) { return format == ExportFormat::kChromeTrac
 std::string ExportFileName(ExportFormat format, int32_t rank) {
   const absl::string_view suffix = kFormats[static_cast<size_t>(format)].suffix;
   return IsOneFile(format) ? absl::StrCat("timeline", suffix) : absl::StrCat("rank", rank, suffix);
+}
+
+absl::Status CheckRanksOnce(const std::vector<int32_t>& ranks) {
+  std::vector<int32_t> sorted = ranks;
+  std::sort(sorted.begin(), sorted.end());
+  const auto twice = std::adjacent_find(sorted.begin(), sorted.end());
+  if (twice == sorted.end()) return absl::OkStatus();
+  return absl::InvalidArgumentError(absl::StrCat("ranks: ", *twice, " is there twice"));
 }
 
 absl::Status WriteRank(const Trace& trace, int32_t rank, ExportFormat format,

@@ -34,6 +34,9 @@ bool IsOneFile(ExportFormat format);
 // "rank3.et", "rank3.chakra.json", "rank3.dot", "rank3.graphml", "timeline.json".
 std::string ExportFileName(ExportFormat format, int32_t rank);
 
+// INVALID_ARGUMENT when a rank is there twice: its file would be.
+absl::Status CheckRanksOnce(const std::vector<int32_t>& ranks);
+
 // Writes one rank. `graph` is for the two graphs alone. Errors: the writer's.
 absl::Status WriteRank(const Trace& trace, int32_t rank, ExportFormat format,
                        const GraphOptions& graph,

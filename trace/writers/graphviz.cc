@@ -82,7 +82,7 @@ absl::StatusOr<pid_t> Spawn(const char* program, char* const* arguments, int com
   return pid;
 }
 
-// The wait status; DEADLINE_EXCEEDED after killing it.
+// The wait status; RESOURCE_EXHAUSTED after killing it.
 absl::StatusOr<int> WaitFor(pid_t pid, int timeout_seconds) {
   const auto deadline = std::chrono::steady_clock::now() + std::chrono::seconds(timeout_seconds);
   int wait_status = 0;
@@ -96,7 +96,7 @@ absl::StatusOr<int> WaitFor(pid_t pid, int timeout_seconds) {
   kill(-pid, SIGKILL);
   while (waitpid(pid, &wait_status, 0) < 0 && errno == EINTR) {
   }
-  return absl::DeadlineExceededError(absl::StrCat(
+  return absl::ResourceExhaustedError(absl::StrCat(
       "graphviz did not lay the graph out in ", timeout_seconds,
       " s and was stopped; ask for fewer nodes (those around one node, a shorter time range) or "
       "for dot or graphml, which need no layout"));

@@ -16,7 +16,7 @@ struct LayoutOptions {
 
 // Has graphviz's dot lay out and draw the file, and waits for it. `format`: "svg"
 // or "pdf". Errors leave no file at `out_path`: FAILED_PRECONDITION: graphviz is not
-// installed (says what to install); DEADLINE_EXCEEDED: it did not end in time and
+// installed (says what to install); RESOURCE_EXHAUSTED: it did not end in time and
 // was killed (says what helps); INTERNAL: it failed (with its own first words);
 // INVALID_ARGUMENT: another format. Thread-safe; the caller's SIGCHLD must not be
 // ignored. Look that the graph has at most kMaxLayoutNodes before.
