@@ -12,6 +12,7 @@
 #include "absl/strings/str_cat.h"
 #include "common/sha256.h"
 #include "common/status.h"
+#include "trace/import/trace_file_name.h"
 
 namespace chakrad::client {
 namespace {
@@ -57,7 +58,8 @@ absl::Status AddFolder(const fs::path& folder, const std::string& prefix, int le
       } else {
         left_out->push_back(entry.string());
       }
-    } else if (fs::is_regular_file(entry, ignored) && IsTraceFileName(name)) {
+    } else if (fs::is_regular_file(entry, ignored) &&
+               (IsTraceFileName(name) || IsArchiveFileName(name))) {
       RETURN_IF_ERROR(AddFile(name, entry, path_by_name));
     } else {
       left_out->push_back(entry.string());
@@ -108,14 +110,6 @@ absl::Status HashFile(const UploadFile& file, Sha256* hash) {
 }
 
 }  // namespace
-
-bool IsTraceFileName(absl::string_view name) {
-  for (const char* suffix : {".json", ".json.gz", ".et", ".et.gz", ".graph", ".tar", ".tar.gz",
-                             ".tgz", ".tar.zst", ".tar.xz", ".zip"}) {
-    if (absl::EndsWith(name, suffix)) return true;
-  }
-  return false;
-}
 
 absl::StatusOr<InputFiles> CollectInputFiles(const std::vector<std::string>& paths,
                                              const std::string& manifest) {

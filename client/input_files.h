@@ -16,14 +16,9 @@ struct InputFiles {
   std::vector<std::string> left_out;  // In named folders, but not trace files by their name.
 };
 
-// Whether a folder's file is taken: *.json, *.et, plain or .gz, *.graph, and
-// archives: *.tar, *.tar.gz, *.tgz, *.tar.zst, *.tar.xz, *.zip. A text workload
-// (*.txt) is taken when it is named itself: folders hold other texts.
-bool IsTraceFileName(absl::string_view name);
-
 // A path is a file, taken whatever its name, or a folder, of which the trace
-// files are taken and those of its direct subfolders; hidden ones are not. On
-// the server a file keeps its name from the named folder on ("rank0.et",
+// files and archives (trace/import/trace_file_name.h) are taken and those of its direct subfolders;
+// hidden ones are not. On the server a file keeps its name from the named folder on ("rank0.et",
 // "node3/rank7.et"), so that the same files are the same upload wherever they
 // lie. `manifest`, when not empty, joins as "manifest.json" and stands in for
 // one that lies there. INVALID_ARGUMENT: a path does not exist, holds no trace

@@ -14,6 +14,7 @@
 #include "absl/strings/numbers.h"
 #include "absl/strings/str_cat.h"
 #include "common/status.h"
+#include "trace/import/trace_file_name.h"
 #include "trace/readers/archive/archive.h"
 
 namespace chakrad {
@@ -86,17 +87,26 @@ absl::StatusOr<std::vector<ImportFile>> ExpandArchives(const std::vector<ImportF
     RETURN_IF_ERROR(MakeFolder(folder));
     absl::StatusOr<ExtractedArchive> archive = ExtractArchive(file.path, folder, left);
     if (!archive.ok()) return Annotate(archive.status(), file.name);
+    int64_t left_out = archive->ignored_count;
+    const size_t before = expanded.size();
     for (ExtractedFile& member : archive->files) {
       --left.max_members;
       left.max_bytes -= member.bytes;
       left.free_bytes = std::max<int64_t>(0, left.free_bytes - member.bytes);
-      expanded.push_back({absl::StrCat(file.name, "/", member.name), std::move(member.path)});
+      if (IsTraceFileName(member.name)) {
+        expanded.push_back({absl::StrCat(file.name, "/", member.name), std::move(member.path)});
+      } else {
+        ++left_out;
+      }
+    }
+    if (expanded.size() == before) {
+      return absl::InvalidArgumentError(absl::StrCat(
+          file.name, ": none of the ", archive->files.size(),
+          " files inside is a trace file by its name (*.json, *.et, plain or .gz, *.graph)"));
     }
     notices->push_back(absl::StrCat(
         file.name, ": an archive of ", archive->files.size(), " files",
-        archive->ignored_count == 0
-            ? ""
-            : absl::StrCat(" (", archive->ignored_count, " links and the like are left out)")));
+        left_out == 0 ? "" : absl::StrCat("; ", left_out, " others, links and the like left out")));
   }
   return expanded;
 }

@@ -29,8 +29,9 @@ class ScratchFolder {
 
 // `files`, with each archive (trace/readers/archive/archive.h) replaced by its
 // members, named "run.tar/rank0.json" and unpacked into `scratch`, which is made
-// in `parent` only when there is an archive. A notice tells how many. An archive
-// inside an archive stays a file. The bounds of ArchiveLimits hold for all archives
+// in `parent` only when there is an archive. Members that are no trace files by their
+// name are left out, as of a folder; a notice tells how many. An archive inside an
+// archive is not unpacked. The bounds of ArchiveLimits hold for all archives
 // together. Errors name the archive.
 absl::StatusOr<std::vector<ImportFile>> ExpandArchives(const std::vector<ImportFile>& files,
                                                        const std::string& parent,

@@ -203,12 +203,15 @@ TEST_F(ImportTest, BrokenJsonIsRepairedOnlyWhenAskedAndEveryRepairIsCounted) {
 }
 
 TEST_F(ImportTest, AnArchiveStandsForTheFilesInside) {
-  File("run.tar", Tar({{"run/rank0.json", Kineto(0, 2)}, {"run/rank1.json", Kineto(1, 2)}}));
+  File("run.tar", Tar({{"run/README.md", "notes"},
+                       {"run/rank0.json", Kineto(0, 2)},
+                       {"run/rank1.json", Kineto(1, 2)}}));
   ASSERT_OK_AND_ASSIGN(const ImportResult result, Import());
   EXPECT_EQ(result.trace.ranks.size(), 2u);
   ASSERT_EQ(result.ledgers.size(), 2u);
   EXPECT_EQ(result.ledgers[1].file, "run.tar/run/rank1.json");
-  EXPECT_THAT(result.notices, ::testing::Contains(::testing::HasSubstr("an archive of 2 files")));
+  EXPECT_THAT(result.notices,
+              ::testing::Contains(::testing::HasSubstr("an archive of 3 files; 1 others")));
 }
 
 // The report once ended in a crash: the rank's place was made before its rival was seen.
@@ -237,6 +240,11 @@ TEST_F(ImportTest, ErrorsNameTheFileOnceAndTheRepairThatWouldHelp) {
   EXPECT_THAT(status, StatusIs(kInvalid, "--repair"));
   EXPECT_EQ(std::string(status.message()).find("rank0.json: "), 0u);
   EXPECT_EQ(std::string(status.message()).rfind("rank0.json: "), 0u);
+}
+
+TEST_F(ImportTest, AnArchiveWithoutATraceFileIsRefused) {
+  File("run.tar", Tar({{"run/README.md", "notes"}}));
+  EXPECT_THAT(Import(), StatusIs(kInvalid, "run.tar: none of the 1 files inside"));
 }
 
 TEST_F(ImportTest, AReportGoesOnWithoutTheFilesThatCannotBeRead) {

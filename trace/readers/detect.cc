@@ -18,6 +18,7 @@
 #include "trace/readers/chakra_json/json_keys.h"
 #include "trace/readers/json/json_reader.h"
 #include "trace/readers/limits.h"
+#include "trace/readers/manifest/manifest.h"
 #include "trace/readers/replayed_source.h"
 
 namespace chakrad {
@@ -68,7 +69,7 @@ absl::StatusOr<FileKind> KindOfList(JsonReader* reader) {
 
 absl::StatusOr<FileKind> KindOfObject(JsonReader* reader) {
   std::vector<std::string> keys;
-  bool manifest = false;
+  bool manifest = false, only_group_numbers = true;
   std::string key;
   while (true) {
     ASSIGN_OR_RETURN(const bool more, reader->NextKey(&key));
@@ -78,11 +79,12 @@ absl::StatusOr<FileKind> KindOfObject(JsonReader* reader) {
     if (key == kJsonMetadataKey || key == kJsonNodesKey || key == kWorkloadGraphKey) {
       return FileKind::kChakraJson;
     }
+    only_group_numbers &= IsGroupNumber(key);
     manifest |= key == "world_size" || key == "world" || key == "process_groups";
     if (keys.size() < 10) keys.push_back(key.substr(0, 40));
     RETURN_IF_ERROR(reader->SkipValue());
   }
-  if (manifest) return FileKind::kManifest;
+  if (manifest || (only_group_numbers && !keys.empty())) return FileKind::kManifest;
   return absl::InvalidArgumentError(absl::StrCat(
       "JSON, but neither a trace (no nodes, no traceEvents) nor a manifest (no world_size, no "
       "process_groups); its keys: ",

@@ -4,6 +4,7 @@
 #include <nlohmann/json.hpp>
 #include <utility>
 
+#include "absl/strings/ascii.h"
 #include "absl/strings/match.h"
 #include "absl/strings/str_cat.h"
 #include "common/status.h"
@@ -143,13 +144,29 @@ absl::Status CheckRanks(const Json& ranks, const Manifest& manifest) {
   return absl::OkStatus();
 }
 
+// ASTRA-sim's file of communicator groups: {"1": [0, 1, 2, 3], "2": [2, 3]}.
+bool IsCommGroupFile(const Json& object) {
+  if (object.empty()) return false;
+  for (const auto& [name, ranks] : object.items()) {
+    if (!IsGroupNumber(name) || !ranks.is_array()) return false;
+  }
+  return true;
+}
+
 }  // namespace
+
+bool IsGroupNumber(absl::string_view key) {
+  return !key.empty() && std::all_of(key.begin(), key.end(), [](char c) {
+    return absl::ascii_isdigit(static_cast<unsigned char>(c));
+  });
+}
 
 bool LooksLikeManifest(absl::string_view json) {
   if (static_cast<int64_t>(json.size()) > kMaxManifestBytes) return false;
   const Json object = Json::parse(json.begin(), json.end(), nullptr, /*allow_exceptions=*/false);
-  return object.is_object() &&
-         (object.contains("world_size") || object.contains("world") ||
+  if (!object.is_object()) return false;
+  if (IsCommGroupFile(object)) return true;
+  return (object.contains("world_size") || object.contains("world") ||
           object.contains("process_groups")) &&
          !object.contains("nodes") && !object.contains("traceEvents");
 }
@@ -162,6 +179,10 @@ absl::StatusOr<Manifest> ParseManifest(absl::string_view json) {
   const Json object = Json::parse(json.begin(), json.end(), nullptr, /*allow_exceptions=*/false);
   if (!object.is_object()) return absl::InvalidArgumentError("manifest: not a JSON object");
   Manifest manifest;
+  if (IsCommGroupFile(object)) {
+    RETURN_IF_ERROR(ReadGroups(object, &manifest));
+    return manifest;
+  }
   // The world size first: it bounds the ranks of all the others.
   for (const char* key : {"world_size", "world"}) {  // The first that is there.
     if (!object.contains(key)) continue;

@@ -29,8 +29,13 @@ struct Manifest {
   std::vector<CollectiveRule> collective_rules;
 };
 
+// Whether a key is the number of a group in ASTRA-sim's file of communicator groups.
+bool IsGroupNumber(absl::string_view key);
+
 // Whether a JSON document looks like a manifest rather than a trace: an object
-// with world_size (or world) or process_groups, and without nodes or traceEvents.
+// with world_size (or world) or process_groups, and without nodes or traceEvents;
+// or ASTRA-sim's file of communicator groups, {"1": [0, 1, 2, 3], "2": [2, 3]},
+// which stands for process_groups alone.
 bool LooksLikeManifest(absl::string_view json);
 
 // INVALID_ARGUMENT names the key and what is wrong with it. Unknown keys are

@@ -118,12 +118,24 @@ TEST(ManifestTest, AManifestCutAtAnyByteIsAnError) {
 
 TEST(ManifestTest, TracesDoNotLookLikeManifests) {
   EXPECT_TRUE(LooksLikeManifest(R"({"world_size":1})"));
+  EXPECT_TRUE(LooksLikeManifest(R"({"1":[0,1,2,3],"2":[2,3]})"));
+  EXPECT_FALSE(LooksLikeManifest(R"({"1":[0],"a":[1]})"));
+  EXPECT_FALSE(LooksLikeManifest("{}"));
   EXPECT_TRUE(LooksLikeManifest(R"({"process_groups":{}})"));
   EXPECT_FALSE(LooksLikeManifest(R"({"world_size":1,"nodes":[]})"));
   EXPECT_FALSE(LooksLikeManifest(R"({"world_size":1,"traceEvents":[]})"));
   EXPECT_FALSE(LooksLikeManifest(R"({"ranks":[]})"));
   EXPECT_FALSE(LooksLikeManifest("[1]"));
   EXPECT_FALSE(LooksLikeManifest(std::string(100000, '[')));
+}
+
+TEST(ManifestTest, AstraSimsCommunicatorGroupsAreProcessGroups) {
+  ASSERT_OK_AND_ASSIGN(const Manifest manifest, ParseManifest(R"({"1":[0,1,2,3],"2":[2,3]})"));
+  ASSERT_EQ(manifest.groups.size(), 2u);
+  EXPECT_EQ(manifest.groups[1].name, "2");
+  EXPECT_EQ(manifest.groups[1].ranks, (std::vector<int32_t>{2, 3}));
+  EXPECT_EQ(manifest.world_size, 0);
+  EXPECT_THAT(ParseManifest(R"({"1":[0,"x"]})"), StatusIs(kInvalid, "process_groups"));
 }
 
 }  // namespace
