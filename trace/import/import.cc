@@ -66,11 +66,14 @@ class Importer {
     }
     RETURN_IF_ERROR(PlaceFilesWithoutRank());
     RETURN_IF_ERROR(LinkWhatIsLeft());
-    RETURN_IF_ERROR(CheckRanks());
     ImportResult result;
-    const bool nothing = ranks_.empty() && options_.report_only;
-    if (!nothing) {
-      ASSIGN_OR_RETURN(result.trace, AssembleTrace(std::move(ranks_), world_size_, &notices_));
+    absl::StatusOr<Trace> trace = Assemble();
+    if (trace.ok()) {
+      result.trace = *std::move(trace);
+    } else {
+      // In a report: about no one file, told with the first.
+      if (!options_.report_only) return trace.status();
+      ledgers_[0].AddFlaw("unreadable_file", -1, -1, trace.status().message());
     }
     result.ledgers = std::move(ledgers_);
     result.notices = std::move(notices_);
@@ -79,6 +82,12 @@ class Importer {
   }
 
  private:
+  absl::StatusOr<Trace> Assemble() {
+    RETURN_IF_ERROR(CheckRanks());
+    if (ranks_.empty() && options_.report_only) return Trace();
+    return AssembleTrace(std::move(ranks_), world_size_, &notices_);
+  }
+
   absl::Status DetectKinds() {
     if (files_.empty()) return absl::InvalidArgumentError("files: none were given");
     for (size_t i = 0; i < files_.size(); ++i) {
@@ -316,11 +325,13 @@ class Importer {
       notices_.push_back(absl::StrCat(files_[without_rank_[0].file].name,
                                       ": no rank anywhere; it is taken for rank 0"));
     } else {
-      return absl::InvalidArgumentError(absl::StrCat(
-          ListFilesWithoutRank(),
-          ": the rank is not in the file, nor in a manifest, nor in its name, and ", files_.size(),
+      const absl::Status status = absl::InvalidArgumentError(absl::StrCat(
+          "the rank is not in the file, nor in a manifest, nor in its name, and ", files_.size(),
           " files were given; name them like rank0.et.json, or list them in "
           "a manifest under \"files\""));
+      if (!options_.report_only) return Annotate(status, ListFilesWithoutRank());
+      for (const ReadFile& read : without_rank_) RETURN_IF_ERROR(EndsImport(read.file, status));
+      return absl::OkStatus();
     }
     for (ReadFile& read : without_rank_) {
       const size_t file = read.file;

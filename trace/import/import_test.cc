@@ -234,6 +234,19 @@ TEST_F(ImportTest, AReportOfARankThatTwoFilesClaimKeepsTheFirst) {
   }
 }
 
+TEST_F(ImportTest, AReportComesEvenWhereRanksCannotBeDecided) {
+  options_.report_only = true;
+  File("a.json", Kineto(-1, 0));
+  File("b.json", Kineto(-1, 0));
+  ASSERT_OK_AND_ASSIGN(const ImportResult without, Import());
+  EXPECT_EQ(without.report.count_by_rule.at("unreadable_file"), 2);
+  files_.clear();
+  File("rank5.json", Kineto(-1, 0));
+  options_.settings.world_size = 2;
+  ASSERT_OK_AND_ASSIGN(const ImportResult beyond, Import());
+  EXPECT_THAT(beyond.ledgers[0].flaws.at(0).reason, ::testing::HasSubstr("5 is not in [0, 2)"));
+}
+
 TEST_F(ImportTest, ErrorsNameTheFileOnceAndTheRepairThatWouldHelp) {
   File("rank0.json", Kineto(0, 1).substr(0, 120));
   const absl::Status status = Import().status();
