@@ -5,10 +5,16 @@ def reader_fuzz(name, deps):
     native.cc_library(
         name = name + "_fuzz",
         testonly = True,
-        srcs = [name + "_fuzz.cc"],
+        srcs = [
+            "fuzz_entry.cc",
+            name + "_fuzz.cc",
+        ],
         hdrs = ["fuzz_target.h"],
         alwayslink = True,
-        deps = deps + ["//common:check"],
+        deps = deps + [
+            "//common:check",
+            "//third_party:absl",
+        ],
     )
     native.cc_test(
         name = name + "_mutations_test",

@@ -37,13 +37,12 @@ std::vector<std::string> FuzzSeeds() {
   };
 }
 
-}  // namespace chakrad
-
-extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
-  const auto source =
-      chakrad::OpenMemorySource(absl::string_view(reinterpret_cast<const char*>(data), size));
-  chakrad::Ledger ledger;
-  const auto trace = chakrad::ReadKineto(source.get(), &ledger);
+bool FuzzOne(absl::string_view bytes) {
+  const auto source = OpenMemorySource(bytes);
+  Ledger ledger;
+  const auto trace = ReadKineto(source.get(), &ledger);
   if (trace.ok()) CHECK(ledger.Balanced()) << ledger.input_records;
-  return 0;
+  return trace.ok();
 }
+
+}  // namespace chakrad

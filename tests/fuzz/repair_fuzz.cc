@@ -33,16 +33,15 @@ std::vector<std::string> FuzzSeeds() {
   };
 }
 
-}  // namespace chakrad
-
 // What was repaired needs no repair.
-extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
-  chakrad::RepairReport report, again;
-  const auto repaired =
-      chakrad::Repair(absl::string_view(reinterpret_cast<const char*>(data), size), &report);
-  if (!repaired.ok()) return 0;
-  const auto twice = chakrad::Repair(*repaired, &again);
+bool FuzzOne(absl::string_view bytes) {
+  RepairReport report, again;
+  const auto repaired = Repair(bytes, &report);
+  if (!repaired.ok()) return false;
+  const auto twice = Repair(*repaired, &again);
   CHECK(twice.ok()) << twice.status() << "\n" << *repaired;
   CHECK(*twice == *repaired && again.total() == 0) << *repaired;
-  return 0;
+  return true;
 }
+
+}  // namespace chakrad
