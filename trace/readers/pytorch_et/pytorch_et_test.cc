@@ -10,7 +10,7 @@
 #include "absl/strings/str_replace.h"
 #include "chakra/et_def.pb.h"
 #include "common/status_matchers.h"
-#include "trace/readers/byte_source.h"
+#include "trace/readers/pytorch_et/et_test_util.h"
 #include "trace/readers/testing/sources.h"
 
 namespace chakrad {
@@ -23,30 +23,7 @@ using ::testing::SizeIs;
 
 constexpr auto kInvalid = absl::StatusCode::kInvalidArgument;
 
-absl::StatusOr<PyTorchEt> Read(absl::string_view text, Ledger* ledger,
-                               const ReadOptions& options = ReadOptions()) {
-  const auto source = OpenMemorySource(text);
-  return ReadPyTorchEt(source.get(), options, ledger);
-}
-absl::StatusOr<PyTorchEt> Read(absl::string_view text) {
-  Ledger ledger;
-  return Read(text, &ledger);
-}
-
-// Nodes 1 (process) and 2 (thread) in the flat layout, then `nodes`.
-std::string Flat(absl::string_view nodes) {
-  return absl::StrCat(
-      R"({"schema":"1.0.1","pid":1,"nodes":[{"name":"thread","id":2,"parent":1,"scope":7},)", nodes,
-      nodes.empty() ? "" : ",", R"({"name":"process","id":1,"parent":1}],"finish_ts":9})");
-}
-std::string FlatCall(int id, absl::string_view name, absl::string_view inputs,
-                     absl::string_view shapes, absl::string_view types, absl::string_view outputs) {
-  return absl::StrCat(R"({"name":")", name, R"(","id":)", id, R"(,"rf_id":7,"parent":2,"inputs":)",
-                      inputs, R"(,"input_shapes":)", shapes, R"(,"input_types":)", types,
-                      R"(,"outputs":)", outputs, R"(,"output_shapes":[],"output_types":[]})");
-}
-
-// The same with attributes.
+// As Flat and FlatCall, with attributes.
 std::string Nested(absl::string_view schema, absl::string_view nodes) {
   return absl::StrCat(
       R"({"nodes":[{"id":1,"name":"process","ctrl_deps":1,"attrs":[]},{"id":2,"name":"thread",)",
