@@ -6,10 +6,8 @@
 
 #include "absl/strings/str_cat.h"
 #include "sim/engine/event_queue.h"
-#include "sim/engine/semantics.h"
 #include "sim/limits.h"
-#include "sim/network/analytical.h"
-#include "sim/network/topology.h"
+#include "sim/network/network.h"
 #include "sim/notices.h"
 #include "sim/system/system_description.h"
 #include "sim/workload/cast.h"
@@ -107,16 +105,15 @@ absl::StatusOr<SimResult> Simulate(const Trace& trace, const SystemDescription& 
   ASSIGN_OR_RETURN(Channels channels, BuildChannels(trace));
 
   EventQueue queue;
-  const Topology topology(system.dims);
-  const std::unique_ptr<Network> network = MakeAnalyticalNetwork(&topology, &queue);
+  const std::unique_ptr<Network> network = MakeNetwork(&system, &queue);
   Workload workload(&trace, &system, &cast, &graphs, std::move(channels), &queue, network.get(),
                     observer);
   Run run(&queue, &workload, options, observer);
   RETURN_IF_ERROR(run.ToTheEnd());
 
   SimResult result;
-  result.semantics = kAstraSemantics;
-  result.engine_version = kSimEngineVersion;
+  result.semantics = SemanticsName(system.semantics).data();
+  result.engine_version.assign(kSimEngineVersion, sizeof(kSimEngineVersion) - 1);
   result.ranks = workload.RankEnds();
   for (const RankEnd& rank : result.ranks) {
     result.end_ps = std::max(result.end_ps, rank.end_ps);

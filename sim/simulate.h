@@ -27,6 +27,13 @@ struct SimOptions {
   // RESOURCE_EXHAUSTED after this many events; at least 1. The default is about
   // half an hour of one core.
   int64_t max_events = int64_t{10'000'000'000};
+  // OUT_OF_RANGE when simulated time passes this; at most kHorizonPs.
+  int64_t max_simulated_ps = int64_t{1} << 61;
+  // Simulate ranks that behave alike as one, for as long as they do. Never changes a result.
+  bool fold = true;
+  // Results to keep: collectives listed one by one, and the critical path (12 bytes a node).
+  int64_t max_collectives = 10'000;
+  bool critical_path = false;
 };
 
 struct SimProgress {
@@ -55,6 +62,77 @@ struct RankEnd {
   friend bool operator==(const RankEnd&, const RankEnd&) = default;
 };
 
+// Why a rank that neither computed nor communicated nor copied did not.
+enum class IdleCause : uint8_t {
+  kHost = 0,      // Its host ran operations, or recorded idle time (Python, data loading) passed.
+  kQueue = 1,     // Device latency, order of queues: nothing else explains it.
+  kFinished = 2,  // It had ended; others had not.
+};
+inline constexpr int kIdleCausesCount = 3;
+
+// Where one rank's time went. compute_ps + exposed_comm_ps + exposed_memory_ps + the sum of
+// idle_ps == SimResult::end_ps. The first four as in analysis/exposed_comm.h.
+struct RankTime {
+  int64_t compute_ps = 0;
+  int64_t comm_ps = 0;
+  int64_t exposed_comm_ps = 0;
+  int64_t exposed_memory_ps = 0;
+  int64_t idle_ps[kIdleCausesCount] = {};
+  // Of its communication: time in which it was in a collective (or receive) that somebody had
+  // not joined (or sent) yet; may exceed comm_ps where communications overlap.
+  int64_t wait_ps = 0;
+  int32_t waits_most_for_rank = -1;  // Of wait_ps, the rank that came last most of the time.
+  uint32_t waits_most_in_group = UINT32_MAX;  // Index into Trace::groups; UINT32_MAX: none.
+  friend bool operator==(const RankTime&, const RankTime&) = default;
+};
+
+// One collective, over all its ranks.
+struct CollectiveResult {
+  uint32_t group = 0;   // Index into Trace::groups.
+  uint32_t number = 0;  // 0-based place in the group's order.
+  CollectiveType type = CollectiveType::kAllReduce;
+  int32_t ranks_count = 0;
+  int64_t bytes = 0;          // As CommOp::bytes.
+  int64_t start_ps = 0;       // When the first rank joined,
+  int64_t all_joined_ps = 0;  // the last one did,
+  int64_t end_ps = 0;         // and the last one was through.
+  int32_t last_rank = -1;     // Who joined last.
+  bool flat = false;          // The group fits no dimensions: a flat algorithm ran on it.
+  // Bytes a nanosecond (numerically GB/s with GB = 1e9) over end_ps - all_joined_ps: the data
+  // size of the operation, and what nccl-tests call bus bandwidth. 0: no time, or no bytes.
+  double algorithm_bandwidth = 0;
+  double bus_bandwidth = 0;
+  friend bool operator==(const CollectiveResult&, const CollectiveResult&) = default;
+};
+
+// One node on the critical path, in order of time.
+struct CriticalStep {
+  int32_t rank = 0;
+  uint32_t node = 0;  // Index in the rank's trace.
+  int64_t start_ps = 0;
+  int64_t end_ps = 0;
+  friend bool operator==(const CriticalStep&, const CriticalStep&) = default;
+};
+
+// What one directed link carried: sim/network/network.h. Ends: -1 is the switch.
+struct LinkResult {
+  int32_t dim = 0;
+  int32_t src = -1;
+  int32_t dst = -1;
+  int64_t messages_count = 0;
+  int64_t bytes = 0;
+  int64_t busy_ps = 0;
+  int64_t queue_ps = 0;
+  friend bool operator==(const LinkResult&, const LinkResult&) = default;
+};
+
+// Ranks that behaved alike and were simulated as one.
+struct RankClass {
+  int32_t representative = 0;  // The lowest of them.
+  int32_t ranks_count = 0;
+  friend bool operator==(const RankClass&, const RankClass&) = default;
+};
+
 struct SimResult {
   std::string semantics;       // Which cost semantics answered: "astra".
   std::string engine_version;  // Changes whenever any result may change.
@@ -62,7 +140,13 @@ struct SimResult {
   std::vector<RankEnd> ranks;  // One a rank of the world, ascending.
   int64_t nodes_count = 0;     // Nodes run, over all ranks.
   int64_t events_count = 0;
-  int64_t network_bytes = 0;  // Sum over `ranks`.
+  int64_t network_bytes = 0;                  // Sum over `ranks`.
+  std::vector<RankTime> times;                // Parallel to `ranks`.
+  std::vector<CollectiveResult> collectives;  // In order of their ends; see collectives_dropped.
+  int64_t collectives_dropped = 0;            // Not listed: over SimOptions::max_collectives.
+  std::vector<LinkResult> links;              // By (dim, src, dst); those that carried anything.
+  std::vector<CriticalStep> critical_path;    // When SimOptions::critical_path; may be cut.
+  std::vector<RankClass> classes;             // By representative; at the end of the run.
   // Key: a rank the trace lacks; value: the traced rank whose graph it ran.
   std::map<int32_t, int32_t> stand_in_by_rank;
   // What a user should know about this result, in a fixed order.

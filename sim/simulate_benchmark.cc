@@ -16,7 +16,7 @@ SystemDescription System(TopologyKind topology, AlgorithmKind algorithm, int32_t
   SystemDescription system;
   system.dims = {{topology, npus_count, 50, 500}};
   system.splits = 4;
-  system.local_mem_bw_gb_per_sec = 1600;
+  system.local_mem_bytes_per_ns = 1600;
   const CollectiveImplementation implementation{false, {{algorithm, -1}}};
   system.all_reduce = system.all_gather = implementation;
   system.reduce_scatter = system.all_to_all = implementation;

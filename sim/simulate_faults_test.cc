@@ -52,7 +52,7 @@ TEST(SimulateFaultsTest, ATraceWithoutRanksIsRefused) {
 TEST(SimulateFaultsTest, BadSystemsAreRefused) {
   TraceMaker maker(2);
   SystemDescription system = Ring(2);
-  system.dims[0].bandwidth_gib_per_sec = 0;
+  system.dims[0].bytes_per_ns = 0;
   system.splits = 0;
   EXPECT_THAT(RunTrace(maker.Make(), system),
               StatusIs(StatusCode::kInvalidArgument,
@@ -299,8 +299,8 @@ TEST(SimulateFaultsTest, HugeDelaysEndAtTheHorizonToo) {
   const Trace trace = maker.Make();
   SystemDescription system = Ring(64);
   system.endpoint_delay_ns = 1'000'000'000'000;
-  system.local_mem_bw_gb_per_sec = 1e-300;
-  system.dims[0].bandwidth_gib_per_sec = 1e-300;
+  system.local_mem_bytes_per_ns = 1e-300;
+  system.dims[0].bytes_per_ns = 1e-300;
   for (const AlgorithmKind kind :
        {AlgorithmKind::kRing, AlgorithmKind::kDirect, AlgorithmKind::kHalvingDoubling,
         AlgorithmKind::kDoubleBinaryTree}) {

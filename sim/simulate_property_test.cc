@@ -100,7 +100,7 @@ SystemDescription SystemOf(const Case& c, AlgorithmKind algorithm) {
   SystemDescription system = TestSystem({{c.topology, c.ranks_count, c.bandwidth, c.latency_ns}});
   system.splits = c.splits;
   system.active_chunks_per_dim = c.active;
-  system.local_mem_bw_gb_per_sec = c.memory_bandwidth;
+  system.local_mem_bytes_per_ns = c.memory_bandwidth;
   SetAlgorithm(&system, {algorithm, -1});
   return system;
 }
@@ -277,7 +277,7 @@ SystemDescription RandomSystem(std::mt19937* random) {
   system.active_chunks_per_dim = pick(1, 5);
   system.num_queues_per_dim = pick(1, 4);
   system.endpoint_delay_ns = pick(0, 50);
-  system.local_mem_bw_gb_per_sec = pick(1, 3000);
+  system.local_mem_bytes_per_ns = pick(1, 3000);
   return system;
 }
 
@@ -290,7 +290,7 @@ TEST(SimulatePropertyTest, ASoundJobFinishesOnAnySystem) {
     EXPECT_GT(result.end_ps, 0) << "seed " << seed;
     // What a rank sends does not depend on how fast the links are.
     SystemDescription slower = system;
-    for (NetworkDim& dim : slower.dims) dim.bandwidth_gib_per_sec /= 3, dim.latency_ns += 7;
+    for (NetworkDim& dim : slower.dims) dim.bytes_per_ns /= 3, dim.latency_ns += 7;
     ASSERT_OK_AND_ASSIGN(const SimResult slow, Simulate(trace, slower, SimOptions(), nullptr));
     EXPECT_EQ(slow.network_bytes, result.network_bytes) << "seed " << seed;
     EXPECT_GE(slow.end_ps, result.end_ps) << "seed " << seed;
@@ -353,8 +353,9 @@ TEST(SimulatePropertyTest, JunkEndsWithAStatusAndAlwaysTheSame) {
   for (uint32_t seed = 0; seed < 3000; ++seed) {
     std::mt19937 random(seed);
     SystemDescription system = RandomSystem(&random);
-    system.roofline_enabled = seed % 3 == 0;
-    system.peak_perf_tflops = 1;
+    system.compute.basis = seed % 3 == 0 ? ComputeBasis::kRoofline : ComputeBasis::kRecorded;
+    system.compute.memory_bytes_per_ns = system.local_mem_bytes_per_ns;
+    system.compute.peak_flops_per_ns = 1000;
     const Trace trace = Junk(&random);
     SimOptions options;
     options.replicate_missing_ranks = seed % 2 == 0;

@@ -37,7 +37,7 @@ TEST(SimulateTest, ReductionsCostThreePassesOverLocalMemory) {
   TraceMaker maker(4);
   maker.OnAll(1, CollectiveType::kAllReduce, 4 * kMib);
   SystemDescription system = Ring(4);
-  system.local_mem_bw_gb_per_sec = 100;
+  system.local_mem_bytes_per_ns = 100;
   EXPECT_EQ(EndsNs(maker.Make(), system)[0], 214'621);
 }
 
@@ -177,7 +177,7 @@ TEST(SimulateTest, HalvingTheBandwidthDoublesTheBandwidthTerm) {
   maker.OnAll(1, CollectiveType::kAllReduce, 64 * kMib);
   const Trace trace = maker.Make();
   SystemDescription fast = Ring(8), slow = Ring(8);
-  slow.dims[0].bandwidth_gib_per_sec = 25;
+  slow.dims[0].bytes_per_ns = BytesPerNsOfGibPerSec(25);
   // 14 steps of 8 MiB: 156250 ns each at 50 GB/s, with 500 + 10 of fixed cost; 10 at first.
   EXPECT_EQ(EndsNs(trace, fast)[0], 10 + 14 * (510 + 156'250));
   EXPECT_EQ(EndsNs(trace, slow)[0], 10 + 14 * (510 + 2 * 156'250));
@@ -277,14 +277,14 @@ TEST(SimulateTest, RooflineTakesTheSlowerOfMemoryAndPeak) {
   }
   maker.Comp(0, 3, 7);
   SystemDescription system = Ring(1);
-  system.roofline_enabled = true;
-  system.local_mem_bw_gb_per_sec = 1000;
-  system.peak_perf_tflops = 10;
+  system.compute.basis = ComputeBasis::kRoofline;
+  system.compute.memory_bytes_per_ns = 1000;
+  system.compute.peak_flops_per_ns = 10'000;
   const Trace trace = maker.Make();
   ASSERT_OK_AND_ASSIGN(const SimResult result, Simulate(trace, system, SimOptions(), nullptr));
   EXPECT_EQ(result.end_ps, (100'000 + 1'000'000 + 7) * kPsPerNs);
   EXPECT_EQ(result.notices.size(), 2u);
-  system.replay_only = true;
+  system.compute.basis = ComputeBasis::kRecorded;
   EXPECT_EQ(EndsNs(trace, system)[0], 4 * 7);
 }
 

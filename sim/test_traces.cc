@@ -82,7 +82,8 @@ Trace TraceMaker::Make(const std::vector<int32_t>& without) {
 SystemDescription TestSystem(std::vector<NetworkDim> dims) {
   SystemDescription system;
   system.dims = std::move(dims);
-  system.local_mem_bw_gb_per_sec = 1e15;
+  for (NetworkDim& dim : system.dims) dim.bytes_per_ns = BytesPerNsOfGibPerSec(dim.bytes_per_ns);
+  system.local_mem_bytes_per_ns = 1e15;
   SetAlgorithm(&system, AlgorithmChoice{});
   return system;
 }

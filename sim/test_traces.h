@@ -41,7 +41,7 @@ class TraceMaker {
   std::vector<RankTraceBuilder> builders_;
 };
 
-// Ring everywhere, 1 chunk
+// `dims`: bandwidths in ASTRA-sim's GB/s (2^30 bytes). Ring everywhere, 1 chunk
 // at a time, 1 split, endpoint delay 10 ns, local memory so fast that reductions are free.
 SystemDescription TestSystem(std::vector<NetworkDim> dims);
 // The same algorithm for every collective on every dimension.

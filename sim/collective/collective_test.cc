@@ -15,7 +15,7 @@ namespace {
 SystemDescription System(std::vector<NetworkDim> dims, AlgorithmChoice choice = {}) {
   SystemDescription system;
   system.dims = std::move(dims);
-  system.local_mem_bw_gb_per_sec = 1600;
+  system.local_mem_bytes_per_ns = 1600;
   const CollectiveImplementation all{false,
                                      std::vector<AlgorithmChoice>(system.dims.size(), choice)};
   system.all_reduce = system.all_gather = system.reduce_scatter = system.all_to_all = all;

@@ -47,8 +47,8 @@ size_t CollectiveEngine::FlowIndex(const Collective& collective, int phase, int3
 
 int64_t CollectiveEngine::ReducePs(int64_t bytes) const {
   if (bytes == 0) return 0;
-  const int64_t pass_ps =
-      RoundDelayPs(static_cast<double>(bytes) / system_->local_mem_bw_gb_per_sec);
+  const int64_t pass_ps = RoundDelayPs(
+      system_->semantics, static_cast<double>(bytes) / system_->local_mem_bytes_per_ns);
   return std::min(3 * pass_ps, kMaxDelayPs);
 }
 
@@ -64,7 +64,7 @@ void CollectiveEngine::Send(size_t index, int32_t peer, int64_t bytes, int64_t a
   const int32_t src = RankOf(collective, flow.member);
   int64_t& sum = network_bytes_[src];
   sum = bytes > INT64_MAX - sum ? INT64_MAX : sum + bytes;
-  network_->Send(at_ps, src, RankOf(collective, member), bytes,
+  network_->Send(at_ps, src, RankOf(collective, member), static_cast<double>(bytes),
                  Tag(kind, arg, index + member - flow.member));
 }
 

@@ -15,16 +15,19 @@ enum class EventKind : uint8_t {
   // sim/workload. Target: a timer, of which a rank may have many.
   kTimer = 4,
 
+  // sim/network: [kFirstNetworkKind, kFirstNetworkKind + 8) are a back end's own.
+
   // sim/collective. Target: a flow, the part of a chunk that one rank has in one phase.
-  kPairArrived = 10,     // Ring, halving-doubling; arg: the step (0 for the ring).
-  kDirectStarted = 11,   // Direct: the endpoint delay before the first sends is over.
-  kDirectArrived = 12,   // Direct; arg: the message's number.
-  kDirectReceived = 13,  // Direct: a message that had come before it was waited for.
-  kDirectReady = 14,     // Direct: a received message is dealt with.
-  kTreeArrived = 15,     // Tree; arg: 0 from a child, 1 from the parent.
-  kPhaseDone = 16,
+  kPairArrived = 16,     // Ring, halving-doubling; arg: the step (0 for the ring).
+  kDirectStarted = 17,   // Direct: the endpoint delay before the first sends is over.
+  kDirectArrived = 18,   // Direct; arg: the message's number.
+  kDirectReceived = 19,  // Direct: a message that had come before it was waited for.
+  kDirectReady = 20,     // Direct: a received message is dealt with.
+  kTreeArrived = 21,     // Tree; arg: 0 from a child, 1 from the parent.
+  kPhaseDone = 22,
 };
-inline constexpr uint8_t kFirstCollectiveKind = 10;
+inline constexpr uint8_t kFirstNetworkKind = 8;
+inline constexpr uint8_t kFirstCollectiveKind = 16;
 
 }  // namespace chakrad
 

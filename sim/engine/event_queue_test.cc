@@ -76,9 +76,9 @@ TEST(EventQueueTest, AgreesWithAStableSort) {
 }
 
 TEST(SemanticsTest, DelaysAreCutToWholeNanosecondsAndBounded) {
-  EXPECT_EQ(RoundDelayPs(0.0), 0);
-  EXPECT_EQ(RoundDelayPs(12.999), 12'000);
-  EXPECT_EQ(RoundDelayPs(1e300), kMaxDelayPs);
+  EXPECT_EQ(RoundDelayPs(Semantics::kAstra, 0.0), 0);
+  EXPECT_EQ(RoundDelayPs(Semantics::kAstra, 12.999), 12'000);
+  EXPECT_EQ(RoundDelayPs(Semantics::kAstra, 1e300), kMaxDelayPs);
   EXPECT_EQ(NsToPs(5), 5'000);
   EXPECT_EQ(NsToPs(INT64_MAX), kMaxDelayPs);
 }

@@ -1,13 +1,24 @@
 #include <gtest/gtest.h>
 
 #include "sim/network/analytical.h"
+#include "sim/network/path_model.h"
 #include "sim/network/topology.h"
 
 namespace chakrad {
 namespace {
 
+SystemDescription System(std::vector<NetworkDim> dims) {
+  SystemDescription system;
+  system.dims = std::move(dims);
+  return system;
+}
+
+int64_t MessageDelayPs(const SystemDescription& system, int32_t src, int32_t dst, int64_t bytes) {
+  return PathModel(&system).DelayPs(src, dst, static_cast<double>(bytes));
+}
+
 NetworkDim Dim(TopologyKind kind, int32_t npus_count, double bandwidth, double latency_ns) {
-  return NetworkDim{kind, npus_count, bandwidth, latency_ns};
+  return NetworkDim{kind, npus_count, BytesPerNsOfGibPerSec(bandwidth), latency_ns};
 }
 
 TEST(TopologyTest, HopsFollowTheKind) {
@@ -35,7 +46,7 @@ TEST(TopologyTest, DimensionZeroVariesFastest) {
 TEST(AnalyticalNetworkTest, ADelayIsLatencyPlusBytesOverBandwidth) {
   // 50 GB/s is 50 * 2^30 / 1e9 = 53.6870912 B/ns. 1 MiB: 1048576 / 53.687.. = 19531.25 ns;
   // one hop of 500 ns: 20031.25, cut to 20031.
-  const Topology ring({Dim(TopologyKind::kRing, 4, 50, 500)});
+  const SystemDescription ring = System({Dim(TopologyKind::kRing, 4, 50, 500)});
   EXPECT_EQ(MessageDelayPs(ring, 0, 1, 1 << 20), 20'031'000);
   EXPECT_EQ(MessageDelayPs(ring, 0, 2, 1 << 20), 20'531'000);
   EXPECT_EQ(MessageDelayPs(ring, 0, 1, 0), 500'000);
@@ -43,22 +54,22 @@ TEST(AnalyticalNetworkTest, ADelayIsLatencyPlusBytesOverBandwidth) {
 }
 
 TEST(AnalyticalNetworkTest, HalvingTheBandwidthDoublesTheBandwidthTerm) {
-  const Topology fast({Dim(TopologyKind::kSwitch, 4, 50, 0)});
-  const Topology slow({Dim(TopologyKind::kSwitch, 4, 25, 0)});
+  const SystemDescription fast = System({Dim(TopologyKind::kSwitch, 4, 50, 0)});
+  const SystemDescription slow = System({Dim(TopologyKind::kSwitch, 4, 25, 0)});
   const int64_t bytes = int64_t{1} << 30;  // 2^30 / 50 GiB/s = 20 ms.
   EXPECT_EQ(MessageDelayPs(fast, 0, 1, bytes), 20'000'000'000);
   EXPECT_EQ(MessageDelayPs(slow, 0, 1, bytes), 40'000'000'000);
 }
 
 TEST(AnalyticalNetworkTest, OnlyTheLowestDifferingDimensionCosts) {
-  const Topology topology(
-      {Dim(TopologyKind::kRing, 4, 50, 500), Dim(TopologyKind::kSwitch, 2, 1, 9000)});
+  const SystemDescription topology =
+      System({Dim(TopologyKind::kRing, 4, 50, 500), Dim(TopologyKind::kSwitch, 2, 1, 9000)});
   EXPECT_EQ(MessageDelayPs(topology, 0, 5, 0), 500'000);
   EXPECT_EQ(MessageDelayPs(topology, 0, 4, 0), 18'000'000);
 }
 
 TEST(AnalyticalNetworkTest, ADelayBeyondAllTimeIsBounded) {
-  const Topology topology({Dim(TopologyKind::kRing, 2, 1e-300, 500)});
+  const SystemDescription topology = System({Dim(TopologyKind::kRing, 2, 1e-300, 500)});
   EventQueue queue;
   const auto network = MakeAnalyticalNetwork(&topology, &queue);
   network->Send(0, 0, 1, int64_t{1} << 50, EventTag{0, 0, 0});

@@ -10,8 +10,11 @@
 namespace chakrad {
 
 // Hops of a message between places `a` and `b` of one dimension: fully connected
-// 1, switch 2 (up and down), ring the shorter way round. 0 when a == b.
+// 1, switch 2 (up and down), ring the shorter way round, mesh |a - b|. 0 when a == b.
 int32_t HopsCount(const NetworkDim& dim, int32_t a, int32_t b);
+
+// Ring and mesh: 1 or -1, the way from place `a` to place `b`, a != b. A tie on a ring goes up.
+int32_t StepToward(const NetworkDim& dim, int32_t a, int32_t b);
 
 // Immutable. Thread-safe.
 class Topology {

@@ -98,7 +98,9 @@ void ReadNetwork(const YAML::Node& root, SystemDescription* system, Faults* faul
                    [&](size_t i, const YAML::Node& e) { ReadCount(e, i, &dims[i], faults); }),
       ForEachEntry(root, "bandwidth", faults,
                    [&](size_t i, const YAML::Node& e) {
-                     ReadNumber(e, "bandwidth", i, false, &dims[i].bandwidth_gib_per_sec, faults);
+                     double gib_per_sec = 0;
+                     ReadNumber(e, "bandwidth", i, false, &gib_per_sec, faults);
+                     dims[i].bytes_per_ns = BytesPerNsOfGibPerSec(gib_per_sec);
                    }),
       ForEachEntry(root, "latency", faults, [&](size_t i, const YAML::Node& e) {
         ReadNumber(e, "latency", i, true, &dims[i].latency_ns, faults);
@@ -260,14 +262,16 @@ void ReadSystem(const Json& root, SystemDescription* system, Faults* faults) {
   reader.Whole("preferred-dataset-splits", true, 1, kMaxSplits, &system->splits);
   reader.Whole("active-chunks-per-dimension", true, 1, kMaxSplits, &system->active_chunks_per_dim);
   reader.Whole("endpoint-delay", true, 0, int64_t{1'000'000'000'000}, &system->endpoint_delay_ns);
-  reader.Positive("local-mem-bw", true, &system->local_mem_bw_gb_per_sec);
-  int flag = 0;
-  reader.Whole("roofline-enabled", false, 0, 1, &flag);
-  system->roofline_enabled = flag != 0;
-  flag = 0;
-  reader.Whole("replay-only", false, 0, 1, &flag);
-  system->replay_only = flag != 0;
-  reader.Positive("peak-perf", system->roofline_enabled, &system->peak_perf_tflops);
+  reader.Positive("local-mem-bw", true, &system->local_mem_bytes_per_ns);
+  system->compute.memory_bytes_per_ns = system->local_mem_bytes_per_ns;
+  int roofline = 0;
+  reader.Whole("roofline-enabled", false, 0, 1, &roofline);
+  int replay_only = 0;
+  reader.Whole("replay-only", false, 0, 1, &replay_only);
+  double peak_tflops = 0;
+  reader.Positive("peak-perf", roofline != 0, &peak_tflops);
+  system->compute.peak_flops_per_ns = peak_tflops * 1000;
+  if (roofline != 0 && replay_only == 0) system->compute.basis = ComputeBasis::kRoofline;
 
   // No effect on the result: one collective of a rank runs at a time.
   reader.Choice("scheduling-policy", false, {"LIFO", "FIFO", "EXPLICIT"});

@@ -43,7 +43,8 @@ std::string Error(absl::string_view network, absl::string_view system) {
 TEST(AstraSystemReaderTest, EveryValueArrives) {
   ASSERT_OK_AND_ASSIGN(const SystemDescription system, ParseAstraSystem(kNetwork, System().dump()));
   SystemDescription want;
-  want.dims = {{TopologyKind::kRing, 4, 200, 100.5}, {TopologyKind::kSwitch, 2, 50, 500}};
+  want.dims = {{TopologyKind::kRing, 4, BytesPerNsOfGibPerSec(200), 100.5},
+               {TopologyKind::kSwitch, 2, BytesPerNsOfGibPerSec(50), 500}};
   want.all_reduce = {false, {{AlgorithmKind::kRing, -1}, {AlgorithmKind::kDirect, 3}}};
   want.all_gather = {
       false, {{AlgorithmKind::kHalvingDoubling, -1}, {AlgorithmKind::kDoubleBinaryTree, -1}}};
@@ -53,9 +54,10 @@ TEST(AstraSystemReaderTest, EveryValueArrives) {
   want.splits = 4;
   want.active_chunks_per_dim = 2;
   want.endpoint_delay_ns = 10;
-  want.local_mem_bw_gb_per_sec = 1600.5;
-  want.roofline_enabled = true;
-  want.peak_perf_tflops = 312;
+  want.local_mem_bytes_per_ns = 1600.5;
+  want.compute.memory_bytes_per_ns = 1600.5;
+  want.compute.basis = ComputeBasis::kRoofline;
+  want.compute.peak_flops_per_ns = 312'000;
   EXPECT_EQ(system, want);
   EXPECT_EQ(DescribeTopology(system), "8 NPUs: Ring 4 x Switch 2");
 }

@@ -30,7 +30,7 @@ void CheckNetwork(const SystemDescription& system, Faults* faults) {
   for (size_t i = 0; i < system.dims.size(); ++i) {
     const NetworkDim& dim = system.dims[i];
     CheckRange(absl::StrCat("npus_count[", i, "]"), dim.npus_count, 1, kMaxNpusCount, faults);
-    CheckPositive(absl::StrCat("bandwidth[", i, "]"), dim.bandwidth_gib_per_sec, faults);
+    CheckPositive(absl::StrCat("bandwidth[", i, "]"), dim.bytes_per_ns, faults);
     if (!std::isfinite(dim.latency_ns) || dim.latency_ns < 0) {
       faults->push_back(
           absl::StrCat("latency[", i, "]: ", dim.latency_ns, " is not finite and at least 0"));
@@ -69,6 +69,14 @@ void CheckImplementation(const SystemDescription& system, absl::string_view fiel
 
 }  // namespace
 
+absl::string_view SemanticsName(Semantics semantics) {
+  return semantics == Semantics::kAstra ? "astra" : "physical";
+}
+
+absl::string_view NetworkBackEndName(NetworkBackEnd back_end) {
+  return back_end == NetworkBackEnd::kAnalytical ? "analytical" : "link";
+}
+
 absl::string_view TopologyKindName(TopologyKind kind) {
   switch (kind) {
     case TopologyKind::kRing:
@@ -77,6 +85,8 @@ absl::string_view TopologyKindName(TopologyKind kind) {
       return "FullyConnected";
     case TopologyKind::kSwitch:
       return "Switch";
+    case TopologyKind::kMesh:
+      return "Mesh";
   }
   return "unknown";
 }
@@ -93,6 +103,12 @@ absl::string_view AlgorithmKindName(AlgorithmKind kind) {
       return "doubleBinaryTree";
   }
   return "unknown";
+}
+
+double BytesPerNsOfGibPerSec(double gib_per_sec) {
+  constexpr double kBytesPerGib = 1024.0 * 1024.0 * 1024.0;
+  constexpr double kNsPerSec = 1e9;
+  return gib_per_sec * kBytesPerGib / kNsPerSec;
 }
 
 int64_t NpusCount(const SystemDescription& system) {
@@ -121,8 +137,11 @@ absl::Status CheckSystem(const SystemDescription& system) {
   CheckRange("active-chunks-per-dimension", system.active_chunks_per_dim, 1, kMaxSplits, &faults);
   CheckRange("num-queues-per-dim", system.num_queues_per_dim, 1, kMaxSplits, &faults);
   CheckRange("endpoint-delay", system.endpoint_delay_ns, 0, int64_t{1'000'000'000'000}, &faults);
-  CheckPositive("local-mem-bw", system.local_mem_bw_gb_per_sec, &faults);
-  if (system.roofline_enabled) CheckPositive("peak-perf", system.peak_perf_tflops, &faults);
+  CheckPositive("local-mem-bw", system.local_mem_bytes_per_ns, &faults);
+  if (system.compute.basis != ComputeBasis::kRecorded) {
+    CheckPositive("peak-perf", system.compute.peak_flops_per_ns, &faults);
+    CheckPositive("compute memory bandwidth", system.compute.memory_bytes_per_ns, &faults);
+  }
   if (faults.empty()) return absl::OkStatus();
   return absl::InvalidArgumentError(absl::StrJoin(faults, "; "));
 }

@@ -7,8 +7,6 @@
 namespace chakrad {
 namespace {
 
-constexpr double kOpsPerTeraop = 1e12;
-constexpr double kBytesPerGb = 1e9;
 constexpr double kNsPerSec = 1e9;
 
 }  // namespace
@@ -16,7 +14,7 @@ constexpr double kNsPerSec = 1e9;
 ComputeCost CostOfCompute(const SystemDescription& system, const RankTrace& trace, uint32_t node) {
   ComputeCost cost;
   const WorkSize* size = trace.WorkSizeOf(node);
-  if (system.roofline_enabled && !system.replay_only && !trace.is_host(node) && size != nullptr) {
+  if (system.compute.basis == ComputeBasis::kRoofline && !trace.is_host(node) && size != nullptr) {
     if (size->tensor_bytes <= 0) {
       cost.basis = ComputeCost::Basis::kSkipped;
       return cost;
@@ -24,9 +22,11 @@ ComputeCost CostOfCompute(const SystemDescription& system, const RankTrace& trac
     cost.basis = ComputeCost::Basis::kRoofline;
     const double num_ops = static_cast<double>(std::max<int64_t>(size->num_ops, 0));
     const double ops_per_byte = num_ops / static_cast<double>(size->tensor_bytes);
-    const double ops_per_sec = std::min(system.local_mem_bw_gb_per_sec * kBytesPerGb * ops_per_byte,
-                                        system.peak_perf_tflops * kOpsPerTeraop);
-    if (ops_per_sec > 0) cost.charged_ps = RoundDelayPs(num_ops / ops_per_sec * kNsPerSec);
+    const double ops_per_sec =
+        std::min(system.compute.memory_bytes_per_ns * kNsPerSec * ops_per_byte,
+                 system.compute.peak_flops_per_ns * kNsPerSec);
+    if (ops_per_sec > 0)
+      cost.charged_ps = RoundDelayPs(system.semantics, num_ops / ops_per_sec * kNsPerSec);
   } else if (trace.work_ns[node] < 0) {
     cost.basis = ComputeCost::Basis::kUnknown;
   } else {

@@ -104,6 +104,7 @@ void Workload::Start() {
 void Workload::Handle(const Event& event) {
   const uint32_t target = event.tag.target;
   if (event.tag.kind >= kFirstCollectiveKind) return collectives_.Handle(event);
+  if (event.tag.kind >= kFirstNetworkKind) return network_->Handle(event);
   const int32_t rank = static_cast<int32_t>(target);
   switch (static_cast<EventKind>(event.tag.kind)) {
     case EventKind::kHostDone:
@@ -179,8 +180,8 @@ void Workload::Issue(int32_t rank, Resource resource, uint32_t node) {
   }
   const ComputeCost cost = CostOfCompute(*system_, trace, node);
   if (cost.basis == ComputeCost::Basis::kUnknown) ++counts_.unknown_durations;
-  if (cost.basis != ComputeCost::Basis::kRoofline && system_->roofline_enabled &&
-      !system_->replay_only && resource == Resource::kDevice) {
+  if (cost.basis != ComputeCost::Basis::kRoofline &&
+      system_->compute.basis == ComputeBasis::kRoofline && resource == Resource::kDevice) {
     ++counts_.roofline_without_size;
   }
   counts_.charged_any_time = counts_.charged_any_time || cost.charged_ps > 0;
@@ -228,7 +229,7 @@ void Workload::IssueSend(int32_t rank, uint32_t node) {
   const Channel& channel = ChannelOf(rank, node);
   int64_t& sum = ranks_[rank].sent_bytes;
   sum = channel.bytes > INT64_MAX - sum ? INT64_MAX : sum + channel.bytes;
-  network_->Send(queue_->now_ps(), channel.src, channel.dst, channel.bytes,
+  network_->Send(queue_->now_ps(), channel.src, channel.dst, static_cast<double>(channel.bytes),
                  Tag(EventKind::kSendArrived, static_cast<uint32_t>(rank)));
 }
 

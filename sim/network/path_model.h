@@ -1,0 +1,58 @@
+// What a message costs on an idle network: the congestion-unaware part that every back end
+// and every closed form shares.
+#ifndef CHAKRAD_SIM_NETWORK_PATH_MODEL_H_
+#define CHAKRAD_SIM_NETWORK_PATH_MODEL_H_
+
+#include <cstdint>
+#include <map>
+#include <tuple>
+
+#include "sim/network/topology.h"
+#include "sim/system/system_description.h"
+
+namespace chakrad {
+
+// The way from one NPU to another, dimension by dimension from the lowest on.
+// Astra: only the lowest dimension in which the two differ; others are free, as in ASTRA-sim.
+// Physical: all of them.
+struct Path {
+  double latency_ns = 0;         // Sum over its hops.
+  double bytes_per_ns = 0;       // Of its slowest link; +inf when src == dst.
+  double port_bytes_per_ns = 0;  // Of its first link, which is the sender's port.
+  double message_ns = 0;         // Fixed cost at the sender's port.
+  int dim = -1;                  // Of the first hop; -1 when src == dst.
+};
+
+// Immutable. Thread-safe. O(dimensions) a call; O(hops) where links differ from their dimension.
+class PathModel {
+ public:
+  explicit PathModel(const SystemDescription* system);  // Must outlive it.
+
+  const Topology& topology() const { return topology_; }
+  Path PathOf(int32_t src, int32_t dst) const;
+  // From when a message leaves an idle port until its last byte is there. Astra: trunc(hops *
+  // latency + bytes / bandwidth). Physical (cut-through): message_ns + sum of latencies + bytes
+  // / slowest bandwidth.
+  int64_t DelayPs(int32_t src, int32_t dst, double bytes) const;
+  // How long it holds the sender's port. Astra: 0. Physical: message_ns + bytes / bandwidth of
+  // the first link.
+  int64_t PortPs(int32_t src, int32_t dst, double bytes) const;
+  // Whether all links of a dimension are alike.
+  bool uniform() const { return links_.empty(); }
+
+ private:
+  struct Link {
+    double bytes_per_ns = 0;
+    double latency_ns = 0;
+  };
+  Link LinkOf(int dim, int32_t src, int32_t dst) const;
+  void AddDim(int dim, int32_t from, int32_t to_coordinate, Path* path) const;
+
+  const SystemDescription* system_;
+  Topology topology_;
+  std::map<std::tuple<int32_t, int32_t, int32_t>, Link> links_;  // By (dim, src, dst).
+};
+
+}  // namespace chakrad
+
+#endif  // CHAKRAD_SIM_NETWORK_PATH_MODEL_H_
