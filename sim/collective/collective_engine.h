@@ -43,8 +43,8 @@ namespace chakrad {
 class CollectiveHost {
  public:
   virtual ~CollectiveHost() = default;
-  // The collective that `rank` joined last is over for it. May call Join.
-  virtual void OnCollectiveDone(int32_t rank) = 0;
+  // The collective that `rank` joined with `node` is over for it. May call Join.
+  virtual void OnCollectiveDone(int32_t rank, uint32_t node) = 0;
   // "rank 3, node 17 (nccl:all_reduce)", for messages.
   virtual std::string Describe(int32_t rank, uint32_t node) const = 0;
 };
@@ -74,7 +74,7 @@ class CollectiveEngine {
                    EventQueue* queue, Network* network, CollectiveHost* host);
   ~CollectiveEngine();
 
-  // `call.rank` joins its group's next collective now. The rank must not be in another.
+  // `call.rank` joins its group's next collective now; it may be in others.
   // Done at once (*done) when there is nothing to do: a group of one rank, no dimension
   // left. FAILED_PRECONDITION when members disagree; RESOURCE_EXHAUSTED when too large.
   absl::Status Join(const CollectiveCall& call, bool* done);

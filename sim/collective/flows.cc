@@ -173,8 +173,9 @@ void CollectiveEngine::EndPhase(size_t index) {
   if (flow.phase + size_t{1} < plan.phases.size()) return;
   if (++collective->chunks_done[flow.member] < plan.chunks_count) return;
   const int32_t rank = RankOf(*collective, flow.member);
+  const uint32_t node = collective->nodes[flow.member];
   if (++collective->members_done == collective->members_count) Close(flow.slot);
-  host_->OnCollectiveDone(rank);  // Last: may open a collective and move everything.
+  host_->OnCollectiveDone(rank, node);  // Last: may open a collective and move everything.
 }
 
 // ---- Ring and halving-doubling.

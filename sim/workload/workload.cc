@@ -258,7 +258,9 @@ void Workload::SetTimer(Timer::Kind kind, int32_t rank, uint32_t node, int64_t d
 
 // ---- From running to ended.
 
-void Workload::OnCollectiveDone(int32_t rank) { EndResource(rank, Resource::kComm); }
+void Workload::OnCollectiveDone(int32_t rank, uint32_t /*node*/) {
+  EndResource(rank, Resource::kComm);
+}
 
 void Workload::EndResource(int32_t rank, Resource resource) {
   RankState& state = ranks_[rank];

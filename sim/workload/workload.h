@@ -59,7 +59,7 @@ class Workload : public CollectiveHost {
   std::string DescribeWaits() const;
 
   // CollectiveHost.
-  void OnCollectiveDone(int32_t rank) override;
+  void OnCollectiveDone(int32_t rank, uint32_t node) override;
   std::string Describe(int32_t rank, uint32_t node) const override;
 
  private:
