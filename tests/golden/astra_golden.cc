@@ -35,10 +35,6 @@ int Main(const std::string& path) {
       ++aborted;
       continue;
     }
-    if (row->backend != "congestion_unaware") {
-      ++aware;
-      continue;
-    }
     const GoldenVerdict verdict = JudgeGoldenRow(*row);
     Count& count = counts[{row->backend, row->group}];
     ++count.total, ++all.total;

@@ -110,6 +110,12 @@ absl::StatusOr<SystemDescription> BuildSystem(const Json& row) {
                                         "\nlatency: ", network.at("latency_ns").dump(), "\n");
   ASSIGN_OR_RETURN(SystemDescription system, ParseAstraSystem(yaml, row.at("system").dump()));
   system.num_queues_per_dim = row.value("num_queues_per_dim", 1);
+  const std::string backend = row.at("backend");
+  if (backend == "congestion_aware") {
+    system.back_end = NetworkBackEnd::kLink;
+  } else if (backend != "congestion_unaware") {
+    return absl::InvalidArgumentError(absl::StrCat("backend: ", backend, " is not known"));
+  }
   return system;
 }
 
