@@ -15,8 +15,14 @@
 // and a token bucket (sender.h) may hold the last byte, and so the link, longer. A link fed more
 // slowly than it sends is held for its own m/bandwidth only: others' bytes fit in the gaps.
 //
-// Order. A message comes to its first link when it is sent, to the next when it (its head) has
-// got there; messages that come to a link at one time are served in the order of those events.
+// Order. Events at one time run in the order in which they were pushed, and what comes to a link
+// at one time is served in the order of those events. Physical: a message comes to its first link
+// when it is sent, to the next when its head has got there; that event is pushed when it comes to
+// the link before. Astra: exactly ASTRA-sim's order, on which contended runs depend: when a link
+// starts a message, the message's arrival at the other end is pushed and then the event that frees
+// the link; that one starts the message that has waited longest. So a message that waits has its
+// arrival pushed when its turn comes, and one that comes to a link at the time at which it gets
+// free, but before that event, waits for it.
 #ifndef CHAKRAD_SIM_NETWORK_LINK_NETWORK_H_
 #define CHAKRAD_SIM_NETWORK_LINK_NETWORK_H_
 
@@ -26,9 +32,9 @@
 
 namespace chakrad {
 
-// An event a link of a message's way, and one more when it is sent later than now. Memory: 40
-// bytes a link (sim/limits.h bounds their count), 48 a message in flight. Both arguments must
-// outlive the network.
+// Events a message: one for each link of its way (astra: two), and one when it is sent later than
+// now. Memory: about 50 bytes a link (sim/limits.h bounds their count), 40 a message in flight.
+// Both arguments must outlive the network.
 std::unique_ptr<Network> MakeLinkNetwork(const SystemDescription* system, EventQueue* queue);
 
 }  // namespace chakrad

@@ -26,6 +26,7 @@ class MessagePool {
     free_.push_back(slot);
     return messages_[slot];
   }
+  Message& operator[](uint32_t slot) { return messages_[slot]; }
 
  private:
   std::vector<Message> messages_;
