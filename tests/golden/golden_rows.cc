@@ -50,6 +50,8 @@ CommOp CommOf(const Json& node, const std::string& type, const GroupIndex& group
 }
 
 absl::StatusOr<RankTrace> BuildRank(const Json& nodes, int32_t rank, const GroupIndex& groups) {
+  const std::map<std::string, NodeType> comm_types = {
+      {"COLL", NodeType::kCommColl}, {"SEND", NodeType::kCommSend}, {"RECV", NodeType::kCommRecv}};
   RankTraceBuilder builder;
   builder.header().rank = rank;
   for (const Json& node : nodes) {
@@ -66,9 +68,11 @@ absl::StatusOr<RankTrace> BuildRank(const Json& nodes, int32_t rank, const Group
         spec.work_size = &size;
       }
     } else {
-      spec.type = type == "COLL"   ? NodeType::kCommColl
-                  : type == "SEND" ? NodeType::kCommSend
-                                   : NodeType::kCommRecv;
+      const auto it = comm_types.find(type);
+      if (it == comm_types.end()) {
+        return absl::InvalidArgumentError(absl::StrCat("node ", spec.id, ": unknown type ", type));
+      }
+      spec.type = it->second;
       op = CommOf(node, type, groups);
       spec.comm = &op;
     }
@@ -102,6 +106,9 @@ absl::Status BuildTrace(const Json& row, Trace* trace) {
 }
 
 absl::StatusOr<SystemDescription> BuildSystem(const Json& row) {
+  if (row.contains("remote_memory") && !row["remote_memory"].is_null()) {
+    return absl::InvalidArgumentError("remote_memory: only null is read");
+  }
   const Json& network = row.at("network");
   // JSON lists are YAML lists.
   const std::string yaml = absl::StrCat("topology: ", network.at("topology").dump(),
@@ -149,8 +156,12 @@ absl::StatusOr<GoldenRow> ParseGoldenRow(const std::string& line) {
     row.backend = json.at("backend");
     row.ok = json.at("result").at("ok");
     if (!row.ok) return row;
-    RETURN_IF_ERROR(BuildTrace(json, &row.trace));
-    ASSIGN_OR_RETURN(row.system, BuildSystem(json));
+    row.fault = BuildTrace(json, &row.trace);
+    if (!row.fault.ok()) return row;
+    absl::StatusOr<SystemDescription> system = BuildSystem(json);
+    row.fault = system.status();
+    if (!row.fault.ok()) return row;
+    row.system = *std::move(system);
     const Json& cycles = json["result"].at("cycles");
     if (cycles.is_array()) {
       row.end_ns = cycles.get<std::vector<int64_t>>();
@@ -164,6 +175,7 @@ absl::StatusOr<GoldenRow> ParseGoldenRow(const std::string& line) {
 }
 
 GoldenVerdict JudgeGoldenRow(const GoldenRow& row) {
+  if (!row.fault.ok()) return {false, false, row.fault.ToString()};
   const absl::StatusOr<SimResult> result = Simulate(row.trace, row.system, SimOptions(), nullptr);
   if (!result.ok()) return {false, false, result.status().ToString()};
   if (result->ranks.size() != row.end_ns.size()) {
