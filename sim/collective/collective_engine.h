@@ -5,16 +5,18 @@
 // collective of that group. Nothing waits for the others to join; only messages do.
 //
 // A phase, for one chunk on one rank (a "flow"), with endpoint delay e and reduction
-// cost P(m) = 3 * trunc(m / local_mem_bw):
+// cost P(m) = 3 m / local_mem_bytes_per_ns (astra: 3 * trunc(m / local_mem_bytes_per_ns)):
 //   ring, halving-doubling  the first message leaves e after the flow starts; each next
 //                           one e (+ P when the receipt is reduced) after the receipt of
 //                           the one before. Ends e (+ P) after the last receipt.
 //   direct                  `window` messages leave e after the start; each receipt is
 //                           dealt with in e (+ P), which lets one more leave. The second
-//                           half of an all-reduce starts when the first is received.
+//                           half of an all-reduce starts when the first is received
+//                           (physical: and reduced).
 //   double binary tree      leaves send e after they start; whoever has children sends
 //                           up when each child's chunk is dealt with (e + P, side by
-//                           side), and down again, after e + P, what comes from the parent.
+//                           side), and down again, after e (astra: e + P inside the tree),
+//                           what comes from the parent.
 // A lane (dimension and queue) of a rank starts its chunks, a few at a time, in the order in
 // which the first rank to get to each did. ASTRA-sim takes each rank's own order: the same
 // when ranks run in step, and a hang, now and then, when they do not.
@@ -82,7 +84,7 @@ class CollectiveEngine {
   // An event of a kind from kFirstCollectiveKind on.
   void Handle(const Event& event);
 
-  // Bytes that `rank` has sent.
+  // Bytes that `rank` has sent in the collectives that are over for it.
   int64_t network_bytes(int32_t rank) const { return network_bytes_[rank]; }
   // The collectives that have not ended, by group and number.
   std::vector<CollectiveWait> Waits() const;
@@ -122,8 +124,9 @@ class CollectiveEngine {
   void ReceiveFromChild(size_t index);
   void ReceiveFromParent(size_t index);
 
-  void Send(size_t index, int32_t peer, int64_t bytes, int64_t at_ps, EventKind kind, int64_t arg);
-  int64_t ReducePs(int64_t bytes) const;
+  void CountBytes(const Collective& collective, int32_t member);
+  void Send(size_t index, int32_t peer, double bytes, int64_t at_ps, EventKind kind, int64_t arg);
+  int64_t ReducePs(double bytes) const;
   void Push(int64_t at_ps, EventTag tag);
 
   const SystemDescription* system_;

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <bit>
 #include <string>
+#include <utility>
 
 #include "absl/strings/str_cat.h"
 #include "common/check.h"
@@ -12,7 +13,10 @@ namespace chakrad {
 namespace {
 
 // What ASTRA-sim charges in every group smaller than the system.
-constexpr int64_t kSubgroupEndpointDelayNs = 10;
+constexpr int64_t kAstraSubgroupEndpointDelayNs = 10;
+
+// All-gathers pass on whole chunks, everything else a place's share of one.
+bool SendsWholeChunks(const CollectivePhase& phase) { return phase.op == PhaseOp::kAllGather; }
 
 // Which of a dimension's queues a phase uses.
 enum class QueueShare { kAll, kFirstHalf, kLastHalf };
@@ -30,10 +34,16 @@ PhaseOp OpOf(CollectiveType type) {
   }
 }
 
-// Bytes of a rank's chunk after the phase.
-int64_t BytesAfter(PhaseOp op, int64_t bytes, int64_t places_count) {
-  if (op == PhaseOp::kReduceScatter) return bytes / places_count;
-  if (op == PhaseOp::kAllGather) return bytes * places_count;
+// What a rank holds after the phase. Astra: whole bytes, cut down.
+ByteFraction BytesAfter(Semantics semantics, PhaseOp op, ByteFraction bytes, int64_t places_count) {
+  if (op == PhaseOp::kReduceScatter) {
+    if (semantics == Semantics::kAstra) return {bytes.num / places_count, 1};
+    return {bytes.num, bytes.den * places_count};
+  }
+  if (op == PhaseOp::kAllGather) {
+    if (bytes.den % places_count == 0) return {bytes.num, bytes.den / places_count};
+    return {bytes.num * places_count, bytes.den};
+  }
   return bytes;
 }
 
@@ -46,17 +56,17 @@ class Planner {
   void AddPhase(PhaseOp op, int dim, int32_t places_count, int32_t stride, AlgorithmChoice choice,
                 QueueShare share) {
     CollectivePhase phase;
+    phase.semantics = system_.semantics;
     phase.op = op;
     phase.algorithm = choice.kind;
     phase.places_count = places_count;
     phase.stride = stride;
-    phase.chunk_bytes = bytes_;
-    phase.message_bytes = op == PhaseOp::kAllGather ? bytes_ : bytes_ / places_count;
+    phase.all_chunks = bytes_;
     phase.endpoint_delay_ps = NsToPs(endpoint_delay_ns_);
     SetSends(choice, &phase);
     SetLanes(dim, share, &phase);
     plan_->phases.push_back(phase);
-    bytes_ = BytesAfter(op, bytes_, places_count);
+    bytes_ = BytesAfter(system_.semantics, op, bytes_, places_count);
   }
 
   void AddAllNpus(PhaseOp op, uint32_t involved_dims) {
@@ -91,7 +101,7 @@ class Planner {
     if (ranks_count < 2) return;
     const AlgorithmChoice choice =
         system_.dims.size() == 1 ? implementation_.per_dim[0] : AlgorithmChoice{};
-    endpoint_delay_ns_ = kSubgroupEndpointDelayNs;
+    if (system_.semantics == Semantics::kAstra) endpoint_delay_ns_ = kAstraSubgroupEndpointDelayNs;
     AddPhase(op, 0, ranks_count, 1, choice,
              op == PhaseOp::kAllReduce ? QueueShare::kFirstHalf : QueueShare::kAll);
     CollectivePhase& phase = plan_->phases.back();
@@ -99,7 +109,44 @@ class Planner {
     phase.reduce_run = phase.window * (ranks_count - 1);
   }
 
-  void set_bytes(int64_t bytes) { bytes_ = bytes; }
+  void set_bytes(int64_t bytes) { bytes_ = {bytes, 1}; }
+
+  // Astra, once the phases are there with one chunk's bytes as all_chunks.
+  void CutAstra(int64_t chunks_count) {
+    plan_->chunks_count = static_cast<int32_t>(chunks_count);
+    for (CollectivePhase& phase : plan_->phases) {
+      const int64_t chunk_bytes = phase.all_chunks.num;
+      phase.chunk_bytes = static_cast<double>(chunk_bytes);
+      phase.message_bytes = static_cast<double>(
+          SendsWholeChunks(phase) ? chunk_bytes : chunk_bytes / phase.places_count);
+      phase.all_chunks.num =
+          chunk_bytes > INT64_MAX / chunks_count ? INT64_MAX : chunk_bytes * chunks_count;
+    }
+  }
+
+  // Physical, once the phases are there.
+  void CutPhysical(bool any_bytes) {
+    bool any_tree = false;
+    for (const CollectivePhase& phase : plan_->phases) {
+      any_tree = any_tree || phase.algorithm == AlgorithmKind::kDoubleBinaryTree;
+    }
+    int32_t chunks_count = plan_->phases.size() > 1 || any_tree ? system_.splits : 1;
+    if (any_tree) {
+      chunks_count += chunks_count % 2;
+      // Both trees run together; of a lone tree phase everything does.
+      plan_->lane_chunks_count =
+          plan_->phases.size() == 1 ? chunks_count : std::max(plan_->lane_chunks_count, 2);
+    }
+    if (!any_bytes) chunks_count = 1;
+    plan_->chunks_count = chunks_count;
+    for (CollectivePhase& phase : plan_->phases) {
+      const ByteFraction all = phase.all_chunks;
+      phase.chunk_bytes = ByteFraction{all.num, all.den * chunks_count}.AsDouble();
+      const int64_t messages_count = SendsWholeChunks(phase) ? 1 : phase.places_count;
+      phase.message_bytes =
+          ByteFraction{all.num, all.den * chunks_count * messages_count}.AsDouble();
+    }
+  }
 
  private:
   void AddDim(PhaseOp op, int dim, QueueShare share) {
@@ -130,7 +177,7 @@ class Planner {
         break;
       }
       case AlgorithmKind::kDoubleBinaryTree:
-        // Whatever was asked for, the tree does an all-reduce.
+        // Whatever was asked for, ASTRA-sim's tree does an all-reduce. Physical: PlanFault.
         phase->op = PhaseOp::kAllReduce;
         break;
     }
@@ -150,8 +197,36 @@ class Planner {
   const CollectiveImplementation& implementation_;
   CollectivePlan* plan_;
   int64_t endpoint_delay_ns_ = system_.endpoint_delay_ns;
-  int64_t bytes_ = 0;
+  ByteFraction bytes_;
 };
+
+// ASTRA-sim's chunks: bytes of one, and how many.
+std::pair<int64_t, int64_t> AstraChunks(const SystemDescription& system, CollectiveType type,
+                                        int64_t bytes) {
+  const int64_t npus_count = NpusCount(system);
+  int64_t chunk_bytes = bytes / system.splits;
+  if (type != CollectiveType::kAllGather && chunk_bytes < npus_count) {
+    chunk_bytes = npus_count;
+    bytes = system.splits * npus_count;
+  }
+  if (chunk_bytes == 0) chunk_bytes = std::min<int64_t>(bytes, 1);
+  return {chunk_bytes, chunk_bytes == 0 ? 1 : (bytes + chunk_bytes - 1) / chunk_bytes};
+}
+
+// The double binary tree is an all-reduce. In physical semantics nothing else runs on it.
+std::string TreeFault(const SystemDescription& system, CollectiveType type, size_t dim) {
+  if (OpOf(type) != PhaseOp::kAllReduce) {
+    return "doubleBinaryTree is an all-reduce: configure ring, direct or halvingDoubling";
+  }
+  if (system.all_reduce.flat || !system.local_bw_aware) return "";
+  for (size_t higher = dim + 1; higher < system.dims.size(); ++higher) {
+    if (system.dims[higher].npus_count == 1 || system.dims[dim].npus_count == 1) continue;
+    return absl::StrCat("doubleBinaryTree is an all-reduce, and with localBWAware dimension ", dim,
+                        " runs a reduce-scatter and an all-gather: configure baseline, or ring, ",
+                        "direct or halvingDoubling");
+  }
+  return "";
+}
 
 }  // namespace
 
@@ -179,40 +254,45 @@ const CollectiveImplementation& ImplementationOf(const SystemDescription& system
 
 void PlanCollective(const SystemDescription& system, CollectiveType type, int64_t bytes,
                     int32_t ranks_count, uint32_t involved_dims, CollectivePlan* plan) {
-  const int64_t npus_count = NpusCount(system);
-  const int64_t splits = system.splits;
-  int64_t chunk_bytes = bytes / splits;
-  if (type != CollectiveType::kAllGather && chunk_bytes < npus_count) {
-    chunk_bytes = npus_count;
-    bytes = splits * npus_count;
-  }
-  if (chunk_bytes == 0) chunk_bytes = std::min<int64_t>(bytes, 1);
+  const bool astra = system.semantics == Semantics::kAstra;
+  const auto [chunk_bytes, chunks_count] =
+      astra ? AstraChunks(system, type, bytes) : std::pair(bytes, int64_t{1});
   plan->phases.clear();
-  plan->chunks_count =
-      static_cast<int32_t>(chunk_bytes == 0 ? 1 : (bytes + chunk_bytes - 1) / chunk_bytes);
   plan->lanes_count = static_cast<int32_t>(system.dims.size()) * system.num_queues_per_dim;
   plan->lane_chunks_count =
       (system.active_chunks_per_dim + system.num_queues_per_dim - 1) / system.num_queues_per_dim;
   Planner planner(system, ImplementationOf(system, type), plan);
   planner.set_bytes(chunk_bytes);
-  if (ranks_count == npus_count) {
+  if (ranks_count == NpusCount(system)) {
     planner.AddAllNpus(OpOf(type), involved_dims);
   } else {
     planner.AddSubgroup(OpOf(type), ranks_count);
+  }
+  if (astra) {
+    planner.CutAstra(chunks_count);
+  } else {
+    planner.CutPhysical(bytes > 0);
   }
 }
 
 std::string PlanFault(const SystemDescription& system, CollectiveType type, int32_t ranks_count) {
   const bool subgroup = ranks_count != NpusCount(system);
   if (subgroup && (system.dims.size() > 1 || ranks_count < 2)) return "";
-  for (const AlgorithmChoice& choice : ImplementationOf(system, type).per_dim) {
-    if (choice.kind == AlgorithmKind::kHalvingDoubling && type == CollectiveType::kAllToAll) {
+  const bool astra = system.semantics == Semantics::kAstra;
+  const CollectiveImplementation& implementation = ImplementationOf(system, type);
+  for (size_t dim = 0; dim < implementation.per_dim.size(); ++dim) {
+    const AlgorithmKind kind = implementation.per_dim[dim].kind;
+    if (kind == AlgorithmKind::kHalvingDoubling && type == CollectiveType::kAllToAll && astra) {
       return "halvingDoubling has no all-to-all";
     }
-    const bool needs_power_of_two = choice.kind == AlgorithmKind::kHalvingDoubling ||
-                                    choice.kind == AlgorithmKind::kDoubleBinaryTree;
+    if (kind == AlgorithmKind::kDoubleBinaryTree && !astra) {
+      const std::string fault = TreeFault(system, type, dim);
+      if (!fault.empty()) return fault;
+    }
+    const bool needs_power_of_two = kind == AlgorithmKind::kHalvingDoubling ||
+                                    (kind == AlgorithmKind::kDoubleBinaryTree && astra);
     if (subgroup && needs_power_of_two && !std::has_single_bit(uint32_t(ranks_count))) {
-      return absl::StrCat(AlgorithmKindName(choice.kind), " needs a power of two of ranks, and ",
+      return absl::StrCat(AlgorithmKindName(kind), " needs a power of two of ranks, and ",
                           "the group has ", ranks_count);
     }
   }

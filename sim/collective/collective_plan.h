@@ -1,11 +1,17 @@
 // How one collective is cut into chunks and phases: which algorithm over which
 // dimension, in which order, with how many bytes.
 //
-// Chunks. chunk_bytes = bytes / splits (whole division); unless it is an all-gather,
+// Chunks, physical. Sizes are exact fractions of what was asked for; nothing is rounded up and
+// 0 bytes are one chunk of 0 bytes. A plan of one phase is a single chunk: its chunks would
+// share the phase's ports and stay in step. A plan of several phases has `splits` chunks of
+// equal size, which pipeline over the dimensions. A double binary tree passes on what it
+// receives, so its chunks pipeline in it: `splits` of them, rounded up to an even number, half
+// of them on either tree; a lone tree phase starts all of them at once.
+// Chunks, astra. chunk_bytes = bytes / splits (whole division); unless it is an all-gather,
 // at least one byte a NPU of the system. chunks_count = ceil(bytes / chunk_bytes), and
 // each is simulated at full size, the last one too, as ASTRA-sim does. An all-gather
 // of fewer bytes than splits is cut into chunks of one byte; one of 0 bytes is a single
-// chunk of 0 bytes (ASTRA-sim does not end on either).
+// chunk of 0 bytes (ASTRA-sim does not end on either). Messages are whole bytes, cut down.
 //
 // Phases over all NPUs, on the dimensions that are longer than 1 and not excluded:
 //   reduce-scatter, all-to-all   dimensions ascending
@@ -17,11 +23,12 @@
 //   all-reduce, otherwise        a full all-reduce on each dimension, ascending
 // A flat implementation is one phase over all NPUs. A group smaller than the system is
 // one phase over its ranks in list order, by the configured algorithm when the system
-// has one dimension, else by ring; its endpoint delay is always 10 ns.
+// has one dimension, else by ring; astra: its endpoint delay is always 10 ns.
 #ifndef CHAKRAD_SIM_COLLECTIVE_COLLECTIVE_PLAN_H_
 #define CHAKRAD_SIM_COLLECTIVE_COLLECTIVE_PLAN_H_
 
 #include <cstdint>
+#include <string>
 #include <vector>
 
 #include "sim/system/system_description.h"
@@ -31,18 +38,27 @@ namespace chakrad {
 
 enum class PhaseOp : uint8_t { kAllReduce, kReduceScatter, kAllGather, kAllToAll };
 
+// num / den bytes, exactly. den >= 1.
+struct ByteFraction {
+  int64_t num = 0;
+  int64_t den = 1;
+  double AsDouble() const { return static_cast<double>(num) / static_cast<double>(den); }
+};
+
 struct CollectivePhase {
+  Semantics semantics = Semantics::kAstra;
   PhaseOp op = PhaseOp::kAllReduce;
   AlgorithmKind algorithm = AlgorithmKind::kRing;
   // Members of the phase's ring (or other shape) are `stride` apart in the list of
   // the collective's members; places_count of them, at least 2.
   int32_t places_count = 0;
   int32_t stride = 1;
-  int64_t chunk_bytes = 0;    // Of a rank's chunk when the phase begins.
-  int64_t message_bytes = 0;  // Ring and direct.
-  int64_t sends_count = 0;    // Messages that a rank sends; ring, direct, halving-doubling.
-  int32_t window = 1;         // Direct: messages outstanding.
-  int32_t reduce_run = 0;     // Direct: see DirectReceiptReduces.
+  ByteFraction all_chunks;   // Of a rank's chunks together when the phase begins.
+  double chunk_bytes = 0;    // Of one of them. Astra: whole.
+  double message_bytes = 0;  // Ring and direct. Astra: whole.
+  int64_t sends_count = 0;   // Messages a chunk that a rank sends; ring, direct, halving-doubling.
+  int32_t window = 1;        // Direct: messages outstanding.
+  int32_t reduce_run = 0;    // Direct, astra: see DirectReceiptReduces.
   int64_t endpoint_delay_ps = 0;
   int32_t first_lane = 0;  // Chunk c runs on lane first_lane + c % lanes_count.
   int32_t lanes_count = 1;
@@ -69,7 +85,9 @@ const CollectiveImplementation& ImplementationOf(const SystemDescription& system
 void PlanCollective(const SystemDescription& system, CollectiveType type, int64_t bytes,
                     int32_t ranks_count, uint32_t involved_dims, CollectivePlan* plan);
 
-// What a group of `ranks_count` ranks cannot run: a message part, or "".
+// What a group of `ranks_count` ranks cannot run: a message part, or "". Beside missing powers
+// of two: an all-to-all by halving-doubling in astra; in physical anything but an all-reduce by
+// double binary tree (astra runs an all-reduce's tree in its place, as ASTRA-sim does).
 std::string PlanFault(const SystemDescription& system, CollectiveType type, int32_t ranks_count);
 
 }  // namespace chakrad

@@ -5,6 +5,7 @@
 #include <bit>
 #include <set>
 
+#include "absl/strings/str_cat.h"
 #include "sim/collective/collective_plan.h"
 #include "sim/collective/segment_pool.h"
 #include "sim/collective/steps.h"
@@ -35,12 +36,12 @@ CollectivePlan Plan(const SystemDescription& system, CollectiveType type, int64_
 std::string Outline(const CollectivePlan& plan) {
   std::string text;
   for (const CollectivePhase& phase : plan.phases) {
-    text += std::string(phase.op == PhaseOp::kAllReduce       ? "AR "
-                        : phase.op == PhaseOp::kReduceScatter ? "RS "
-                        : phase.op == PhaseOp::kAllGather     ? "AG "
-                                                              : "A2A ") +
-            std::to_string(phase.places_count) + "/" + std::to_string(phase.stride) + " " +
-            std::to_string(phase.chunk_bytes) + "; ";
+    absl::StrAppend(&text,
+                    phase.op == PhaseOp::kAllReduce       ? "AR "
+                    : phase.op == PhaseOp::kReduceScatter ? "RS "
+                    : phase.op == PhaseOp::kAllGather     ? "AG "
+                                                          : "A2A ",
+                    phase.places_count, "/", phase.stride, " ", phase.chunk_bytes, "; ");
   }
   return text;
 }
@@ -120,6 +121,62 @@ TEST(CollectivePlanTest, QueuesAreSharedOutByHalves) {
   EXPECT_EQ(Plan(system, CollectiveType::kAllToAll, 800, 8).phases[0].lanes_count, 4);
 }
 
+TEST(CollectivePlanTest, PhysicalChunksAreExactSharesAndOnlyOfSeveralPhases) {
+  SystemDescription system = System({Dim(3)});
+  system.semantics = Semantics::kPhysical;
+  system.splits = 4;
+  system.endpoint_delay_ns = 77;
+  const CollectivePlan one = Plan(system, CollectiveType::kAllReduce, 1001, 3);
+  EXPECT_EQ(one.chunks_count, 1);
+  EXPECT_EQ(one.phases[0].chunk_bytes, 1001);
+  EXPECT_EQ(one.phases[0].message_bytes, 1001.0 / 3);
+  EXPECT_EQ(Plan(system, CollectiveType::kAllReduce, 1, 3).phases[0].message_bytes, 1.0 / 3);
+  EXPECT_EQ(Plan(system, CollectiveType::kAllReduce, 0, 3).phases[0].message_bytes, 0);
+  EXPECT_EQ(Plan(system, CollectiveType::kAllReduce, 8, 2).phases[0].endpoint_delay_ps, 77'000);
+
+  SystemDescription two = System({Dim(3), Dim(5)});
+  two.semantics = Semantics::kPhysical;
+  two.splits = 4;
+  const CollectivePlan plan = Plan(two, CollectiveType::kAllReduce, 1001, 15);
+  EXPECT_EQ(plan.chunks_count, 4);
+  EXPECT_EQ(Outline(plan), "RS 3/1 250.25; AR 5/3 83.4167; AG 3/1 83.4167; ");
+  EXPECT_EQ(plan.phases[2].message_bytes, 1001.0 / 12);
+  EXPECT_EQ(SentBytes(plan.phases[0], 4, 0), 2 * 1001 / 3);   // 2 of 3 thirds.
+  EXPECT_EQ(SentBytes(plan.phases[1], 4, 0), 8 * 1001 / 15);  // 2 * 4 of 5 fifths of a third.
+  EXPECT_EQ(SentBytes(plan.phases[2], 4, 0), 2 * 1001 / 3);
+}
+
+TEST(CollectivePlanTest, PhysicalTreesAreCutIntoAnEvenNumberOfChunks) {
+  SystemDescription system = System({Dim(6)}, {AlgorithmKind::kDoubleBinaryTree, -1});
+  system.semantics = Semantics::kPhysical;
+  for (const auto& [splits, chunks_count] : {std::pair(1, 2), std::pair(2, 2), std::pair(5, 6)}) {
+    system.splits = splits;
+    const CollectivePlan plan = Plan(system, CollectiveType::kAllReduce, 999, 6);
+    EXPECT_EQ(plan.chunks_count, chunks_count);
+    EXPECT_EQ(plan.lane_chunks_count, chunks_count);
+    EXPECT_EQ(plan.phases[0].chunk_bytes, 999.0 / chunks_count);
+  }
+}
+
+TEST(CollectivePlanTest, PhysicalRefusesTreesThatAreNoAllReduce) {
+  SystemDescription system = System({Dim(6)}, {AlgorithmKind::kDoubleBinaryTree, -1});
+  system.semantics = Semantics::kPhysical;
+  EXPECT_EQ(PlanFault(system, CollectiveType::kAllReduce, 6), "");
+  EXPECT_EQ(PlanFault(system, CollectiveType::kAllReduce, 3), "");
+  EXPECT_THAT(PlanFault(system, CollectiveType::kAllGather, 6),
+              testing::HasSubstr("doubleBinaryTree is an all-reduce: configure ring"));
+  SystemDescription two = System({Dim(2), Dim(3)}, {AlgorithmKind::kDoubleBinaryTree, -1});
+  two.semantics = Semantics::kPhysical;
+  EXPECT_THAT(PlanFault(two, CollectiveType::kAllReduce, 6),
+              testing::HasSubstr("with localBWAware dimension 0 runs a reduce-scatter"));
+  two.all_reduce.per_dim[0].kind = AlgorithmKind::kRing;
+  EXPECT_EQ(PlanFault(two, CollectiveType::kAllReduce, 6), "");
+  two.semantics = Semantics::kAstra;
+  EXPECT_EQ(PlanFault(two, CollectiveType::kAllGather, 6), "");
+  two.all_to_all.per_dim[0].kind = AlgorithmKind::kHalvingDoubling;
+  EXPECT_EQ(PlanFault(two, CollectiveType::kAllToAll, 6), "halvingDoubling has no all-to-all");
+}
+
 CollectivePhase Phase(AlgorithmKind algorithm, PhaseOp op, int32_t places_count, int64_t bytes) {
   const CollectiveType types[] = {CollectiveType::kAllReduce, CollectiveType::kReduceScatter,
                                   CollectiveType::kAllGather, CollectiveType::kAllToAll};
@@ -164,6 +221,12 @@ TEST(StepsTest, HalvingDoublingPeersMeetAndSizesHalveAndDouble) {
       EXPECT_EQ(PairStepAt(phase, there.peer, step, 1).peer, place);
     }
   }
+  CollectivePhase physical = phase;  // Every receipt is reduced, by its own size.
+  physical.semantics = Semantics::kPhysical;
+  const double reduced_physical[] = {400, 200, 100, 0, 0, 0};
+  for (int step = 0; step < 6; ++step) {
+    EXPECT_EQ(PairStepAt(physical, 3, step, 1).reduce_bytes, reduced_physical[step]);
+  }
   const CollectivePhase gather =
       Phase(AlgorithmKind::kHalvingDoubling, PhaseOp::kAllGather, 8, 100);
   for (int step = 0; step < 3; ++step) {
@@ -206,7 +269,7 @@ TEST(StepsTest, DirectReceiptsReduceByTurns) {
 // Each tree reaches all places from the root, children name their parent, and the two
 // trees have opposite roots.
 TEST(StepsTest, TreesSpanAllPlaces) {
-  for (const int32_t n : {2, 4, 8, 64}) {
+  for (int32_t n = 2; n <= 130; ++n) {
     for (const bool root_is_last : {true, false}) {
       const int32_t root = root_is_last ? n - 1 : 0;
       EXPECT_EQ(TreePlaceOf(n, root_is_last, root).parent, -1);
@@ -222,6 +285,27 @@ TEST(StepsTest, TreesSpanAllPlaces) {
       EXPECT_EQ(std::set<int32_t>(reached.begin(), reached.end()).size(), static_cast<size_t>(n));
       EXPECT_EQ(reached.size(), static_cast<size_t>(n));
     }
+  }
+}
+
+// So that the two trees together use every place's links both ways.
+TEST(StepsTest, LeavesOfOneTreeAreInsideTheOther) {
+  for (int32_t n = 3; n <= 130; ++n) {
+    for (int32_t place = 0; place < n; ++place) {
+      EXPECT_TRUE(TreePlaceOf(n, false, place).children_count > 0 ||
+                  TreePlaceOf(n, true, place).children_count > 0)
+          << n << " " << place;
+    }
+  }
+  // Its depth is that of a balanced tree.
+  for (const int32_t n : {2, 3, 17, 100, 1000, 1 << 20}) {
+    int32_t depth_max = 0;
+    for (int32_t place = 0; place<n; place += n> 1000 ? 997 : 1) {
+      int32_t depth = 0;
+      for (int32_t at = place; at >= 0; at = TreePlaceOf(n, true, at).parent) ++depth;
+      depth_max = std::max(depth_max, depth);
+    }
+    EXPECT_LE(depth_max, std::bit_width(uint32_t(n - 1)) + 1) << n;
   }
 }
 

@@ -45,26 +45,27 @@ size_t CollectiveEngine::FlowIndex(const Collective& collective, int phase, int3
          member;
 }
 
-int64_t CollectiveEngine::ReducePs(int64_t bytes) const {
-  if (bytes == 0) return 0;
-  const int64_t pass_ps = RoundDelayPs(
-      system_->semantics, static_cast<double>(bytes) / system_->local_mem_bytes_per_ns);
-  return std::min(3 * pass_ps, kMaxDelayPs);
+// Two operands are read and one result is written: three passes over `bytes`. Astra cuts each
+// of them to a nanosecond.
+int64_t CollectiveEngine::ReducePs(double bytes) const {
+  if (bytes == 0 || system_->local_mem_bytes_per_ns == 0) return 0;
+  const double pass_ns = bytes / system_->local_mem_bytes_per_ns;
+  if (system_->semantics == Semantics::kPhysical) {
+    return RoundDelayPs(system_->semantics, 3 * pass_ns);
+  }
+  return std::min(3 * RoundDelayPs(system_->semantics, pass_ns), kMaxDelayPs);
 }
 
 void CollectiveEngine::Push(int64_t at_ps, EventTag tag) { queue_->Push(at_ps, tag); }
 
-void CollectiveEngine::Send(size_t index, int32_t peer, int64_t bytes, int64_t at_ps,
-                            EventKind kind, int64_t arg) {
+void CollectiveEngine::Send(size_t index, int32_t peer, double bytes, int64_t at_ps, EventKind kind,
+                            int64_t arg) {
   const Flow& flow = flows_[index];
   const Collective& collective = *collectives_[flow.slot];
   const CollectivePhase& phase = collective.plan.phases[flow.phase];
   const int32_t steps_away = peer - PlaceOf(phase, flow.member);
   const int32_t member = flow.member + steps_away * phase.stride;
-  const int32_t src = RankOf(collective, flow.member);
-  int64_t& sum = network_bytes_[src];
-  sum = bytes > INT64_MAX - sum ? INT64_MAX : sum + bytes;
-  network_->Send(at_ps, src, RankOf(collective, member), static_cast<double>(bytes),
+  network_->Send(at_ps, RankOf(collective, flow.member), RankOf(collective, member), bytes,
                  Tag(kind, arg, index + member - flow.member));
 }
 
@@ -174,8 +175,18 @@ void CollectiveEngine::EndPhase(size_t index) {
   if (++collective->chunks_done[flow.member] < plan.chunks_count) return;
   const int32_t rank = RankOf(*collective, flow.member);
   const uint32_t node = collective->nodes[flow.member];
+  CountBytes(*collective, flow.member);
   if (++collective->members_done == collective->members_count) Close(flow.slot);
   host_->OnCollectiveDone(rank, node);  // Last: may open a collective and move everything.
+}
+
+// Adds what the member has sent, once it is through.
+void CollectiveEngine::CountBytes(const Collective& collective, int32_t member) {
+  int64_t& sum = network_bytes_[RankOf(collective, member)];
+  for (const CollectivePhase& phase : collective.plan.phases) {
+    const int64_t bytes = SentBytes(phase, collective.plan.chunks_count, PlaceOf(phase, member));
+    sum = bytes > INT64_MAX - sum ? INT64_MAX : sum + bytes;
+  }
 }
 
 // ---- Ring and halving-doubling.
@@ -244,8 +255,9 @@ void CollectiveEngine::ReadyDirect(size_t index) {
   ++flow.ready;
   const uint32_t peers_count = phase.places_count - 1;
   if (phase.op == PhaseOp::kAllReduce && flow.sent >= peers_count) {
-    // The second half begins when everything of the first has come.
-    if (flow.received < peers_count) return;
+    // The second half begins when everything of the first has come; physical: and is reduced.
+    const bool astra = phase.semantics == Semantics::kAstra;
+    if (astra ? flow.received < peers_count : flow.ready < peers_count + phase.window) return;
     for (int32_t i = 0; i < phase.window && flow.ready > flow.sent; ++i) SendDirect(index);
   } else {
     SendDirect(index);
@@ -275,8 +287,7 @@ void CollectiveEngine::SendDirect(size_t index) {
 
 TreePlace CollectiveEngine::TreeOf(const Flow& flow) const {
   const CollectivePhase& phase = collectives_[flow.slot]->plan.phases[flow.phase];
-  // Even chunks use the tree whose root is the last place.
-  return TreePlaceOf(phase.places_count, flow.chunk % 2 == 0, PlaceOf(phase, flow.member));
+  return TreePlaceOf(phase.places_count, TreeRootIsLast(flow.chunk), PlaceOf(phase, flow.member));
 }
 
 void CollectiveEngine::StartTree(size_t index) {
@@ -311,9 +322,10 @@ void CollectiveEngine::ReceiveFromParent(size_t index) {
   const Flow& flow = flows_[index];
   const CollectivePhase& phase = collectives_[flow.slot]->plan.phases[flow.phase];
   const TreePlace place = TreeOf(flow);
-  const bool leaf = place.children_count == 0;
+  // ASTRA-sim reduces again, inside the tree, what has been reduced at its root.
+  const bool reduces = phase.semantics == Semantics::kAstra && place.children_count > 0;
   const int64_t ready_ps =
-      queue_->now_ps() + phase.endpoint_delay_ps + (leaf ? 0 : ReducePs(phase.chunk_bytes));
+      queue_->now_ps() + phase.endpoint_delay_ps + (reduces ? ReducePs(phase.chunk_bytes) : 0);
   for (int32_t i = 0; i < place.children_count; ++i) {
     Send(index, place.children[i], phase.chunk_bytes, ready_ps, EventKind::kTreeArrived,
          kFromParent);

@@ -13,32 +13,41 @@ namespace chakrad {
 // Ring and halving-doubling: in each of phase.sends_count steps a place sends one
 // message and receives one, of equal size.
 struct PairStep {
-  int32_t peer = 0;  // Where the message goes.
-  int64_t bytes = 0;
-  int64_t reduce_bytes = 0;  // Reduced after this step's receipt; 0: none.
+  int32_t peer = 0;         // Where the message goes.
+  double bytes = 0;         // Astra: whole.
+  double reduce_bytes = 0;  // Reduced after this step's receipt; 0: none.
 };
-// `direction`: 1 or -1, which way a ring turns.
+// `direction`: 1 or -1, which way a ring turns. An all-to-all by halving-doubling passes half of
+// the chunk on in each step.
 PairStep PairStepAt(const CollectivePhase& phase, int32_t place, int64_t step, int32_t direction);
 
 // Direct: the place that message `number`, 0-based, of `place` goes to. The message
 // with the same number is the one that `place` waits for when it has sent its own.
 int32_t DirectPeer(const CollectivePhase& phase, int32_t place, int64_t number, int32_t direction);
 
-// Direct: whether the receipt `number`, 0-based, in order of time, is reduced. Places
-// begin with `window` messages; then receipts run in turns of reduce_run that may be
-// reduced and `window` that may not. Of a reduce-scatter each such run is reduced, of
-// an all-reduce every second one.
+// Direct: whether the receipt `number`, 0-based, in order of time, is reduced. Physical: of a
+// reduce-scatter each, of an all-reduce those of the first half. Astra: places begin with
+// `window` messages; then receipts run in turns of reduce_run that may be reduced and `window`
+// that may not. Of a reduce-scatter each such run is reduced, of an all-reduce every second one.
 bool DirectReceiptReduces(const CollectivePhase& phase, int64_t number);
 
-// Double binary tree: all places but the root are in order in a perfect binary tree
-// whose top hangs from the root.
+// Double binary tree: all places but the root are in order in a binary tree whose top hangs
+// from the root: perfect for a power of two of places, else as balanced as the rule "the height
+// of in-order number i is its count of trailing zeros" makes it. There are two, of the last
+// place and of the first; who is a leaf in one is root or inside in the other.
 struct TreePlace {
   int32_t parent = -1;  // -1: this is the root.
   int32_t children[2] = {-1, -1};
   int32_t children_count = 0;
 };
-// `root_is_last`: the root is the last place, else place 0. places_count: a power of two.
+// `root_is_last`: the root is the last place, else place 0. places_count: at least 2.
 TreePlace TreePlaceOf(int32_t places_count, bool root_is_last, int32_t place);
+// Which of the two trees `chunk` uses: even ones that of the last place.
+inline bool TreeRootIsLast(int32_t chunk) { return chunk % 2 == 0; }
+
+// Bytes that `place` sends in `phase`, all of its `chunks_count` chunks together. Physical: the
+// exact sum, rounded down once. Cut at INT64_MAX.
+int64_t SentBytes(const CollectivePhase& phase, int32_t chunks_count, int32_t place);
 
 }  // namespace chakrad
 
