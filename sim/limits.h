@@ -2,6 +2,7 @@
 #ifndef CHAKRAD_SIM_LIMITS_H_
 #define CHAKRAD_SIM_LIMITS_H_
 
+#include <cstddef>
 #include <cstdint>
 
 namespace chakrad {
@@ -31,6 +32,10 @@ inline constexpr int64_t kMaxDelayPs = kHorizonPs;
 inline constexpr int64_t kEventsPerLook = 4096;
 // Bytes of one system description: they are hand-written, small files.
 inline constexpr int64_t kMaxSystemFileBytes = int64_t{1} << 20;
+// Steps of a critical path that a result lists: a page to scroll through, and 24 bytes each.
+inline constexpr size_t kMaxCriticalSteps = 100'000;
+// Answers of collectives that are kept for the next equal one, in members (16 bytes each).
+inline constexpr int64_t kMaxKeptAnswers = int64_t{1} << 22;
 // Lines of detail in a message about a run that cannot finish.
 inline constexpr int kWaitsListed = 10;
 

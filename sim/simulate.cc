@@ -1,6 +1,7 @@
 #include "sim/simulate.h"
 
 #include <algorithm>
+#include <cmath>
 #include <memory>
 #include <utility>
 
@@ -12,6 +13,7 @@
 #include "sim/system/system_description.h"
 #include "sim/workload/cast.h"
 #include "sim/workload/channels.h"
+#include "sim/workload/node_plan.h"
 #include "sim/workload/rank_graph.h"
 #include "sim/workload/workload.h"
 #include "trace/model/trace.h"
@@ -19,19 +21,31 @@
 namespace chakrad {
 namespace {
 
-absl::StatusOr<std::vector<RankGraph>> BuildGraphs(const Trace& trace, const Cast& cast) {
+// By index of Trace::ranks; only of traces that somebody runs.
+struct TraceParts {
   std::vector<RankGraph> graphs;
-  for (const RankTrace& rank : trace.ranks) {
-    ASSIGN_OR_RETURN(RankGraph graph, BuildRankGraph(rank));
-    graphs.push_back(std::move(graph));
-  }
+  std::vector<NodePlan> plans;
+};
+
+absl::StatusOr<TraceParts> BuildParts(const Trace& trace, const SystemDescription& system,
+                                      const Cast& cast) {
+  TraceParts parts;
+  parts.graphs.resize(trace.ranks.size());
+  parts.plans.resize(trace.ranks.size());
+  std::vector<bool> used(trace.ranks.size(), false);
+  for (const uint32_t index : cast.trace_of) used[index] = true;
   int64_t nodes_count = 0;
-  for (const uint32_t index : cast.trace_of) nodes_count += trace.ranks[index].size();
-  if (nodes_count > kMaxNodes) {
-    return absl::ResourceExhaustedError(absl::StrCat(
-        "nodes: ", nodes_count, " over all ranks are more than the limit of ", kMaxNodes));
+  for (size_t i = 0; i < trace.ranks.size(); ++i) {
+    if (!used[i]) continue;
+    nodes_count += trace.ranks[i].size();
+    if (nodes_count > kMaxNodes) {
+      return absl::ResourceExhaustedError(
+          absl::StrCat("nodes: different ranks have more than the limit of ", kMaxNodes));
+    }
+    ASSIGN_OR_RETURN(parts.graphs[i], BuildRankGraph(trace.ranks[i]));
+    ASSIGN_OR_RETURN(parts.plans[i], BuildNodePlan(system, trace.ranks[i]));
   }
-  return graphs;
+  return parts;
 }
 
 // The event loop.
@@ -44,11 +58,12 @@ class Run {
     workload_->Start();
     RETURN_IF_ERROR(workload_->status());
     for (Event event; queue_->Pop(&event);) {
-      if (event.at_ps >= kHorizonPs) {
+      if (event.at_ps >= horizon_ps_) {
         return absl::OutOfRangeError(
-            absl::StrCat("simulated time passes ", kHorizonPs / kPsPerNs, " ns"));
+            absl::StrCat("simulated time passes ", horizon_ps_ / kPsPerNs, " ns"));
       }
-      if (++events_count_ > options_.max_events) {
+      ++events_count_;
+      if (events_count() > options_.max_events) {
         return absl::ResourceExhaustedError(
             absl::StrCat("max_events: more than ", options_.max_events, " events"));
       }
@@ -61,16 +76,17 @@ class Run {
                                                         queue_->now_ps() / kPsPerNs, " ns ",
                                                         workload_->DescribeWaits()));
     }
+    workload_->Flush();
     if (observer_ != nullptr) observer_->OnProgress(Progress());
     return absl::OkStatus();
   }
 
-  int64_t events_count() const { return events_count_; }
+  int64_t events_count() const { return events_count_ + workload_->batch_events_count(); }
 
  private:
   SimProgress Progress() const {
     return {workload_->counts().nodes_done, workload_->nodes_count(), queue_->now_ps(),
-            events_count_};
+            events_count()};
   }
   absl::Status Look() {
     if (observer_ == nullptr) return absl::OkStatus();
@@ -86,6 +102,7 @@ class Run {
   Workload* workload_;
   const SimOptions& options_;
   SimObserver* observer_;
+  const int64_t horizon_ps_ = std::min(options_.max_simulated_ps, kHorizonPs);
   int64_t events_count_ = 0;
 };
 
@@ -100,28 +117,43 @@ absl::StatusOr<SimResult> Simulate(const Trace& trace, const SystemDescription& 
     return absl::InvalidArgumentError(
         absl::StrCat("max_events: ", options.max_events, " is not at least 1"));
   }
+  if (options.max_simulated_ps < 1) {
+    return absl::InvalidArgumentError(
+        absl::StrCat("max_simulated_ps: ", options.max_simulated_ps, " is not at least 1"));
+  }
   ASSIGN_OR_RETURN(Cast cast, CastRanks(trace, system, options.replicate_missing_ranks));
-  ASSIGN_OR_RETURN(const std::vector<RankGraph> graphs, BuildGraphs(trace, cast));
+  ASSIGN_OR_RETURN(const TraceParts parts, BuildParts(trace, system, cast));
   ASSIGN_OR_RETURN(Channels channels, BuildChannels(trace));
 
   EventQueue queue;
   const std::unique_ptr<Network> network = MakeNetwork(&system, &queue);
-  Workload workload(&trace, &system, &cast, &graphs, std::move(channels), &queue, network.get(),
-                    observer);
+  Workload workload({.trace = &trace,
+                     .system = &system,
+                     .options = &options,
+                     .cast = &cast,
+                     .graphs = &parts.graphs,
+                     .plans = &parts.plans,
+                     .queue = &queue,
+                     .network = network.get(),
+                     .observer = observer},
+                    std::move(channels));
   Run run(&queue, &workload, options, observer);
   RETURN_IF_ERROR(run.ToTheEnd());
 
   SimResult result;
   result.semantics = SemanticsName(system.semantics).data();
   result.engine_version.assign(kSimEngineVersion, sizeof(kSimEngineVersion) - 1);
-  result.ranks = workload.RankEnds();
+  workload.Report(&result);
   for (const RankEnd& rank : result.ranks) {
-    result.end_ps = std::max(result.end_ps, rank.end_ps);
     result.network_bytes = rank.network_bytes > INT64_MAX - result.network_bytes
                                ? INT64_MAX
                                : result.network_bytes + rank.network_bytes;
   }
-  result.nodes_count = workload.nodes_count();
+  for (const LinkUse& use : network->LinkUses()) {
+    result.links.push_back({use.dim, use.src, use.dst, use.messages_count,
+                            static_cast<int64_t>(std::llround(use.bytes)), use.busy_ps,
+                            use.queue_ps});
+  }
   result.events_count = run.events_count();
   result.stand_in_by_rank = std::move(cast.stand_in_by_rank);
   result.notices = WriteNotices(workload.counts(), result);

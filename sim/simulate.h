@@ -1,13 +1,14 @@
 // One simulation: a trace on a system, in simulated time.
 //
 // A pure function of its arguments: same inputs, same bytes out, on any machine
-// and beside any other run. No files, no clock, no threads, no statics.
+// and beside any other run. No files, no clock, no threads, no statics. Folding
+// (SimOptions::fold) changes how much work a run is (events_count, classes), nothing else.
 #ifndef CHAKRAD_SIM_SIMULATE_H_
 #define CHAKRAD_SIM_SIMULATE_H_
 
 #include <cstdint>
-#include <map>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "common/status.h"
@@ -31,7 +32,10 @@ struct SimOptions {
   int64_t max_simulated_ps = int64_t{1} << 61;
   // Simulate ranks that behave alike as one, for as long as they do. Never changes a result.
   bool fold = true;
-  // Results to keep: collectives listed one by one, and the critical path (12 bytes a node).
+  // Answer collectives whole where that is exact (sim/collective/batch.h), else message by
+  // message, always. Never changes a result; needed to fold.
+  bool whole_collectives = true;
+  // Results to keep: collectives listed one by one, and the critical path (16 bytes a node).
   int64_t max_collectives = 10'000;
   bool critical_path = false;
 };
@@ -47,8 +51,10 @@ struct SimProgress {
 class SimObserver {
  public:
   virtual ~SimObserver() = default;
-  // One finished interval; called in order of end time, ties in a fixed order.
+  // One finished interval; called in order of (end time, rank, start time, node).
   virtual void OnInterval(const TimelineInterval& interval) { static_cast<void>(interval); }
+  // Whether OnInterval will be used: a run that nobody watches so need not make them up.
+  virtual bool WantsIntervals() const { return true; }
   // Every few thousand events, and once at the end of a run that succeeds.
   virtual void OnProgress(const SimProgress& progress) { static_cast<void>(progress); }
   // Asked every few thousand events; true ends the run with CANCELLED.
@@ -147,8 +153,8 @@ struct SimResult {
   std::vector<LinkResult> links;              // By (dim, src, dst); those that carried anything.
   std::vector<CriticalStep> critical_path;    // When SimOptions::critical_path; may be cut.
   std::vector<RankClass> classes;             // By representative; at the end of the run.
-  // Key: a rank the trace lacks; value: the traced rank whose graph it ran.
-  std::map<int32_t, int32_t> stand_in_by_rank;
+  // Ranks that the trace lacks, ascending, and the traced ranks whose graphs they ran.
+  std::vector<std::pair<int32_t, int32_t>> stand_in_by_rank;
   // What a user should know about this result, in a fixed order.
   std::vector<std::string> notices;
 };

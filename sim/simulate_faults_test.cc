@@ -265,6 +265,7 @@ TEST(SimulateFaultsTest, TooManyEventsEndTheRun) {
   maker.OnAll(1, CollectiveType::kAllReduce, kMib);  // 24 messages and 4 ends.
   const Trace trace = maker.Make();
   SimOptions options;
+  options.whole_collectives = false;
   options.max_events = 28;
   EXPECT_THAT(RunTrace(trace, Ring(4), options), IsOk());
   options.max_events = 27;
@@ -282,7 +283,9 @@ TEST(SimulateFaultsTest, ACollectiveTooLargeForMemoryIsRefusedByName) {
   system.splits = 4096;
   system.active_chunks_per_dim = 4096;
   SetAlgorithm(&system, {AlgorithmKind::kDirect, -1});
-  EXPECT_THAT(RunTrace(maker.Make(), system),
+  SimOptions options;
+  options.whole_collectives = false;
+  EXPECT_THAT(RunTrace(maker.Make(), system, options),
               StatusIs(StatusCode::kResourceExhausted, "rank 0, node 1 (coll)"));
 }
 
@@ -315,8 +318,10 @@ TEST(SimulateFaultsTest, AnObserverCanCancelAndSeesProgress) {
   const Trace trace = maker.Make();
   SystemDescription system = Ring(16);
   system.splits = 64;
+  SimOptions options;
+  options.whole_collectives = false;
   RecordingObserver observer;
-  EXPECT_THAT(RunTrace(trace, system, {}, &observer), IsOk());
+  EXPECT_THAT(RunTrace(trace, system, options, &observer), IsOk());
   ASSERT_GE(observer.progress.size(), 3u);
   for (size_t i = 1; i < observer.progress.size(); ++i) {
     EXPECT_GE(observer.progress[i].now_ps, observer.progress[i - 1].now_ps);
@@ -325,7 +330,7 @@ TEST(SimulateFaultsTest, AnObserverCanCancelAndSeesProgress) {
   EXPECT_EQ(observer.progress.back().nodes_done, 16);
   EXPECT_EQ(observer.progress.back().nodes_count, 16);
   observer.cancel = true;
-  EXPECT_THAT(RunTrace(trace, system, {}, &observer),
+  EXPECT_THAT(RunTrace(trace, system, options, &observer),
               StatusIs(StatusCode::kCancelled, "4096 events"));
 }
 

@@ -5,6 +5,7 @@
 
 #include "common/status_matchers.h"
 #include "sim/engine/semantics.h"
+#include "sim/test_systems.h"
 #include "sim/test_traces.h"
 
 namespace chakrad {
@@ -248,43 +249,10 @@ TEST(SimulatePropertyTest, DependenciesAreHonoured) {
   }
 }
 
-// A system of 8 NPUs in 1 to 3 dimensions with any algorithms, queues and chunks.
-SystemDescription RandomSystem(std::mt19937* random) {
-  const auto pick = [&](int32_t low, int32_t high) {
-    return std::uniform_int_distribution<int32_t>(low, high)(*random);
-  };
-  const std::vector<std::vector<int32_t>> shapes = {{8}, {2, 4}, {4, 2}, {2, 2, 2}, {8, 1}};
-  std::vector<NetworkDim> dims;
-  for (const int32_t npus_count : shapes[pick(0, 4)]) {
-    dims.push_back({static_cast<TopologyKind>(pick(0, 2)), npus_count, pick(1, 400) / 4.0,
-                    pick(0, 4000) / 4.0});
-  }
-  SystemDescription system = TestSystem(dims);
-  for (CollectiveImplementation* implementation :
-       {&system.all_reduce, &system.all_gather, &system.reduce_scatter, &system.all_to_all}) {
-    const int32_t last = implementation == &system.all_to_all ? 1 : 3;  // Ring, direct.
-    for (AlgorithmChoice& choice : implementation->per_dim) {
-      choice.kind = static_cast<AlgorithmKind>(pick(0, last));
-      if (choice.kind == AlgorithmKind::kDirect && pick(0, 1) == 1) choice.window = pick(1, 9);
-    }
-    if (pick(0, 5) == 0) {
-      implementation->flat = true;
-      implementation->per_dim.resize(1);
-    }
-  }
-  system.local_bw_aware = pick(0, 1) == 1;
-  system.splits = pick(1, 9);
-  system.active_chunks_per_dim = pick(1, 5);
-  system.num_queues_per_dim = pick(1, 4);
-  system.endpoint_delay_ns = pick(0, 50);
-  system.local_mem_bytes_per_ns = pick(1, 3000);
-  return system;
-}
-
 TEST(SimulatePropertyTest, ASoundJobFinishesOnAnySystem) {
   for (uint32_t seed = 0; seed < 200; ++seed) {
     std::mt19937 random(seed);
-    const SystemDescription system = RandomSystem(&random);
+    const SystemDescription system = RandomSystem(&random, Semantics::kAstra);
     const Trace trace = RandomJob(seed, 8);
     ASSERT_OK_AND_ASSIGN(const SimResult result, Simulate(trace, system, SimOptions(), nullptr));
     EXPECT_GT(result.end_ps, 0) << "seed " << seed;
@@ -352,7 +320,7 @@ TEST(SimulatePropertyTest, JunkEndsWithAStatusAndAlwaysTheSame) {
   int finished = 0;
   for (uint32_t seed = 0; seed < 3000; ++seed) {
     std::mt19937 random(seed);
-    SystemDescription system = RandomSystem(&random);
+    SystemDescription system = RandomSystem(&random, Semantics::kAstra);
     system.compute.basis = seed % 3 == 0 ? ComputeBasis::kRoofline : ComputeBasis::kRecorded;
     system.compute.memory_bytes_per_ns = system.local_mem_bytes_per_ns;
     system.compute.peak_flops_per_ns = 1000;

@@ -32,7 +32,8 @@ TEST(StandInsTest, StandInsRunTheNearestTracedRankBelow) {
   std::vector<int64_t> ends_ns;
   for (const RankEnd& rank : result.ranks) ends_ns.push_back(rank.end_ps / kPsPerNs);
   EXPECT_THAT(ends_ns, ElementsAre(200, 200, 200, 200, 500, 500));
-  EXPECT_EQ(result.stand_in_by_rank, (std::map<int32_t, int32_t>{{0, 1}, {2, 1}, {3, 1}, {5, 4}}));
+  EXPECT_EQ(result.stand_in_by_rank,
+            (std::vector<std::pair<int32_t, int32_t>>{{0, 1}, {2, 1}, {3, 1}, {5, 4}}));
   EXPECT_EQ(result.nodes_count, 6);
   ASSERT_EQ(result.notices.size(), 1u);
   EXPECT_THAT(result.notices[0], HasSubstr("4 ranks are missing"));

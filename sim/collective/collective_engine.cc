@@ -117,6 +117,7 @@ absl::Status CollectiveEngine::Open(const CollectiveCall& call, const Group& gro
   free_slots_.pop_back();
   collective.nodes.assign(group.members_count, kNone);
   collective.chunks_done.assign(group.members_count, 0);
+  collective.left_ps.assign(group.members_count, 0);
   const size_t members_count = group.members_count;
   const size_t items_count = size_t{plan.phases.size()} * plan.chunks_count;
   collective.lanes.assign(members_count * plan.lanes_count, Lane{});

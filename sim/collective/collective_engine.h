@@ -17,6 +17,7 @@
 //                           up when each child's chunk is dealt with (e + P, side by
 //                           side), and down again, after e (astra: e + P inside the tree),
 //                           what comes from the parent.
+// A member is through when everything has come and its own messages have left its ports.
 // A lane (dimension and queue) of a rank starts its chunks, a few at a time, in the order in
 // which the first rank to get to each did. ASTRA-sim takes each rank's own order: the same
 // when ranks run in step, and a hang, now and then, when they do not.
@@ -109,6 +110,7 @@ class CollectiveEngine {
   void StartWaiting(Collective* collective, int32_t member, int32_t lane_index);
   void StartFlow(const Collective& collective, size_t index);
   void EndPhase(size_t index);
+  void EndMember(size_t index);
 
   void SendPair(size_t index, int64_t at_ps);
   void DrainPair(size_t index);
@@ -126,7 +128,6 @@ class CollectiveEngine {
 
   void CountBytes(const Collective& collective, int32_t member);
   void Send(size_t index, int32_t peer, double bytes, int64_t at_ps, EventKind kind, int64_t arg);
-  int64_t ReducePs(double bytes) const;
   void Push(int64_t at_ps, EventTag tag);
 
   const SystemDescription* system_;

@@ -79,6 +79,7 @@ struct CollectiveEngine::Collective {
   size_t early_words_count = 0;      // A flow.
   std::vector<uint32_t> nodes;       // By member; kNone: has not joined.
   std::vector<int32_t> chunks_done;  // By member.
+  std::vector<int64_t> left_ps;      // By member: when its last message has left its port.
   std::vector<Lane> lanes;           // By member, then lane.
   // By lane, then place: what starts on the lane, as phase * chunks + chunk; in the order in
   // which the first rank to get there did, and only what some rank has got to. Whatever a rank

@@ -20,12 +20,6 @@ int32_t PlaceOf(const CollectivePhase& phase, int32_t member) {
   return member / phase.stride % phase.places_count;
 }
 
-// The first half of a dimension's queues turn one way, the others the other.
-int32_t DirectionOf(const CollectivePhase& phase, int32_t chunk, int32_t queues_count) {
-  const int32_t queue = (phase.first_lane + chunk % phase.lanes_count) % queues_count;
-  return queue < (queues_count + 1) / 2 ? 1 : -1;
-}
-
 EventTag Tag(EventKind kind, int64_t arg, size_t index) {
   return EventTag{static_cast<uint8_t>(kind), static_cast<uint32_t>(arg) & kMaxEventArg,
                   static_cast<uint32_t>(index)};
@@ -47,15 +41,6 @@ size_t CollectiveEngine::FlowIndex(const Collective& collective, int phase, int3
 
 // Two operands are read and one result is written: three passes over `bytes`. Astra cuts each
 // of them to a nanosecond.
-int64_t CollectiveEngine::ReducePs(double bytes) const {
-  if (bytes == 0 || system_->local_mem_bytes_per_ns == 0) return 0;
-  const double pass_ns = bytes / system_->local_mem_bytes_per_ns;
-  if (system_->semantics == Semantics::kPhysical) {
-    return RoundDelayPs(system_->semantics, 3 * pass_ns);
-  }
-  return std::min(3 * RoundDelayPs(system_->semantics, pass_ns), kMaxDelayPs);
-}
-
 void CollectiveEngine::Push(int64_t at_ps, EventTag tag) { queue_->Push(at_ps, tag); }
 
 void CollectiveEngine::Send(size_t index, int32_t peer, double bytes, int64_t at_ps, EventKind kind,
@@ -65,8 +50,11 @@ void CollectiveEngine::Send(size_t index, int32_t peer, double bytes, int64_t at
   const CollectivePhase& phase = collective.plan.phases[flow.phase];
   const int32_t steps_away = peer - PlaceOf(phase, flow.member);
   const int32_t member = flow.member + steps_away * phase.stride;
-  network_->Send(at_ps, RankOf(collective, flow.member), RankOf(collective, member), bytes,
-                 Tag(kind, arg, index + member - flow.member));
+  const int32_t src = RankOf(collective, flow.member), dst = RankOf(collective, member);
+  network_->Send(at_ps, src, dst, bytes, Tag(kind, arg, index + member - flow.member));
+  if (at_ps > queue_->now_ps()) return;
+  int64_t& left_ps = collectives_[flow.slot]->left_ps[flow.member];
+  left_ps = std::max(left_ps, network_->PortFreePs(src, dst));
 }
 
 void CollectiveEngine::Handle(const Event& event) {
@@ -102,6 +90,8 @@ void CollectiveEngine::Handle(const Event& event) {
     }
     case EventKind::kPhaseDone:
       return EndPhase(index);
+    case EventKind::kMemberLeft:
+      return EndMember(index);
     default:
       CHECK(false) << "not a collective's event: " << static_cast<int>(event.tag.kind);
   }
@@ -173,6 +163,14 @@ void CollectiveEngine::EndPhase(size_t index) {
   StartWaiting(collective, flow.member, lane);
   if (flow.phase + size_t{1} < plan.phases.size()) return;
   if (++collective->chunks_done[flow.member] < plan.chunks_count) return;
+  const int64_t left_ps = collective->left_ps[flow.member];
+  if (left_ps > queue_->now_ps()) return Push(left_ps, Tag(EventKind::kMemberLeft, 0, index));
+  EndMember(index);
+}
+
+void CollectiveEngine::EndMember(size_t index) {
+  const Flow flow = flows_[index];
+  Collective* collective = collectives_[flow.slot].get();
   const int32_t rank = RankOf(*collective, flow.member);
   const uint32_t node = collective->nodes[flow.member];
   CountBytes(*collective, flow.member);
@@ -198,7 +196,7 @@ void CollectiveEngine::SendPair(size_t index, int64_t at_ps) {
   const int64_t step = flow.sent++;
   flow.at_ps = at_ps;
   const PairStep what = PairStepAt(phase, PlaceOf(phase, flow.member), step,
-                                   DirectionOf(phase, flow.chunk, system_->num_queues_per_dim));
+                                   ChunkDirection(phase, flow.chunk, system_->num_queues_per_dim));
   Send(index, what.peer, what.bytes, at_ps, EventKind::kPairArrived,
        phase.algorithm == AlgorithmKind::kRing ? 0 : step);
 }
@@ -215,12 +213,13 @@ void CollectiveEngine::DrainPair(size_t index) {
     const bool has_come = ring ? flow.arrived > step : (flow.arrived >> step & 1) != 0;
     if (!has_come) return;
     ++flow.received;
-    const PairStep what = PairStepAt(phase, PlaceOf(phase, flow.member), step,
-                                     DirectionOf(phase, flow.chunk, system_->num_queues_per_dim));
+    const PairStep what =
+        PairStepAt(phase, PlaceOf(phase, flow.member), step,
+                   ChunkDirection(phase, flow.chunk, system_->num_queues_per_dim));
     // Cut at the horizon: a chain of early messages adds up without an event between.
     const int64_t ready_ps =
         std::min(kHorizonPs, std::max(queue_->now_ps(), flow.at_ps) + phase.endpoint_delay_ps +
-                                 ReducePs(what.reduce_bytes));
+                                 ReductionPs(*system_, what.reduce_bytes));
     if (flow.received == phase.sends_count) {
       return Push(ready_ps, Tag(EventKind::kPhaseDone, 0, index));
     }
@@ -245,7 +244,8 @@ void CollectiveEngine::ReceiveDirect(size_t index) {
   Flow& flow = flows_[index];
   const CollectivePhase& phase = collectives_[flow.slot]->plan.phases[flow.phase];
   const bool reduces = DirectReceiptReduces(phase, flow.received++);
-  Push(queue_->now_ps() + phase.endpoint_delay_ps + (reduces ? ReducePs(phase.message_bytes) : 0),
+  Push(queue_->now_ps() + phase.endpoint_delay_ps +
+           (reduces ? ReductionPs(*system_, phase.message_bytes) : 0),
        Tag(EventKind::kDirectReady, 0, index));
 }
 
@@ -274,7 +274,7 @@ void CollectiveEngine::SendDirect(size_t index) {
   if (flow.sent == phase.sends_count || flow.ready == flow.sent) return;
   const uint32_t number = flow.sent++;
   const int32_t peer = DirectPeer(phase, PlaceOf(phase, flow.member), number,
-                                  DirectionOf(phase, flow.chunk, system_->num_queues_per_dim));
+                                  ChunkDirection(phase, flow.chunk, system_->num_queues_per_dim));
   Send(index, peer, phase.message_bytes, queue_->now_ps(), EventKind::kDirectArrived, number);
   const uint64_t bit = uint64_t{1} << (number % 64);
   uint64_t& early = early_[EarlyWord(flow, index, number)];
@@ -306,8 +306,8 @@ void CollectiveEngine::ReceiveFromChild(size_t index) {
   Flow& flow = flows_[index];
   const CollectivePhase& phase = collectives_[flow.slot]->plan.phases[flow.phase];
   const TreePlace place = TreeOf(flow);
-  flow.at_ps = std::max(flow.at_ps,
-                        queue_->now_ps() + phase.endpoint_delay_ps + ReducePs(phase.chunk_bytes));
+  flow.at_ps = std::max(flow.at_ps, queue_->now_ps() + phase.endpoint_delay_ps +
+                                        ReductionPs(*system_, phase.chunk_bytes));
   if (++flow.received < uint32_t(place.children_count)) return;
   if (place.parent >= 0) {
     return Send(index, place.parent, phase.chunk_bytes, flow.at_ps, EventKind::kTreeArrived,
@@ -324,8 +324,8 @@ void CollectiveEngine::ReceiveFromParent(size_t index) {
   const TreePlace place = TreeOf(flow);
   // ASTRA-sim reduces again, inside the tree, what has been reduced at its root.
   const bool reduces = phase.semantics == Semantics::kAstra && place.children_count > 0;
-  const int64_t ready_ps =
-      queue_->now_ps() + phase.endpoint_delay_ps + (reduces ? ReducePs(phase.chunk_bytes) : 0);
+  const int64_t ready_ps = queue_->now_ps() + phase.endpoint_delay_ps +
+                           (reduces ? ReductionPs(*system_, phase.chunk_bytes) : 0);
   for (int32_t i = 0; i < place.children_count; ++i) {
     Send(index, place.children[i], phase.chunk_bytes, ready_ps, EventKind::kTreeArrived,
          kFromParent);

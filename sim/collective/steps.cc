@@ -1,9 +1,12 @@
 #include "sim/collective/steps.h"
 
+#include <algorithm>
 #include <bit>
 #include <cmath>
 
 #include "absl/numeric/int128.h"
+#include "sim/engine/semantics.h"
+#include "sim/limits.h"
 
 namespace chakrad {
 namespace {
@@ -169,6 +172,18 @@ int64_t SentBytes(const CollectivePhase& phase, int32_t chunks_count, int32_t pl
   const absl::int128 num = SentChunks(phase, chunks_count, place, &den);
   return CutToInt64(num * phase.all_chunks.num /
                     (absl::int128(den) * phase.all_chunks.den * chunks_count));
+}
+
+int32_t ChunkDirection(const CollectivePhase& phase, int32_t chunk, int32_t queues_count) {
+  const int32_t queue = (phase.first_lane + chunk % phase.lanes_count) % queues_count;
+  return queue < (queues_count + 1) / 2 ? 1 : -1;
+}
+
+int64_t ReductionPs(const SystemDescription& system, double bytes) {
+  if (bytes == 0 || system.local_mem_bytes_per_ns == 0) return 0;
+  const double pass_ns = bytes / system.local_mem_bytes_per_ns;
+  if (system.semantics == Semantics::kPhysical) return RoundDelayPs(system.semantics, 3 * pass_ns);
+  return std::min(3 * RoundDelayPs(system.semantics, pass_ns), kMaxDelayPs);
 }
 
 }  // namespace chakrad

@@ -45,6 +45,14 @@ TreePlace TreePlaceOf(int32_t places_count, bool root_is_last, int32_t place);
 // Which of the two trees `chunk` uses: even ones that of the last place.
 inline bool TreeRootIsLast(int32_t chunk) { return chunk % 2 == 0; }
 
+// Which way a ring turns for `chunk`: the first half of a dimension's queues one way, the others
+// the other.
+int32_t ChunkDirection(const CollectivePhase& phase, int32_t chunk, int32_t queues_count);
+
+// What adding a receipt of `bytes` up takes, ps: 3 bytes / local_mem_bytes_per_ns (astra: 3 times
+// the truncated quotient); 0 where that is 0.
+int64_t ReductionPs(const SystemDescription& system, double bytes);
+
 // Bytes that `place` sends in `phase`, all of its `chunks_count` chunks together. Physical: the
 // exact sum, rounded down once. Cut at INT64_MAX.
 int64_t SentBytes(const CollectivePhase& phase, int32_t chunks_count, int32_t place);

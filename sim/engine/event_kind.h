@@ -7,13 +7,11 @@
 namespace chakrad {
 
 enum class EventKind : uint8_t {
-  // sim/workload. Target: the rank.
-  kHostDone = 0,     // Its host compute node ends.
-  kDeviceDone = 1,   // Its device compute node ends.
-  kCommDone = 2,     // Its communication node with a recorded duration ends.
-  kSendArrived = 3,  // The message of its send node arrives.
-  // sim/workload. Target: a timer, of which a rank may have many.
-  kTimer = 4,
+  // sim/workload. Target: the cohort; arg: one of its slots.
+  kSlotDone = 0,     // What runs on the slot ends.
+  kSendArrived = 1,  // The message of the send that runs on the slot arrives.
+  // sim/workload. Target: a timer, of which a cohort may have many.
+  kTimer = 2,
 
   // sim/network: [kFirstNetworkKind, kFirstNetworkKind + 8) are a back end's own.
 
@@ -25,6 +23,7 @@ enum class EventKind : uint8_t {
   kDirectReady = 20,     // Direct: a received message is dealt with.
   kTreeArrived = 21,     // Tree; arg: 0 from a child, 1 from the parent.
   kPhaseDone = 22,
+  kMemberLeft = 23,  // All that the flow's member has sent has left its ports.
 };
 inline constexpr uint8_t kFirstNetworkKind = 8;
 inline constexpr uint8_t kFirstCollectiveKind = 16;

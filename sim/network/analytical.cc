@@ -65,6 +65,10 @@ class PortNetwork : public Network {
     queue_->Push(at_ps, EventTag{kFirstNetworkKind, 0, waiting_.Put(message)});
   }
 
+  int64_t PortFreePs(int32_t src, int32_t dst) const override {
+    return src == dst ? 0 : ports_[links_.Next(src, 0, dst).link].free_ps;
+  }
+
   void Handle(const Event& event) override { ReachPort(waiting_.Take(event.tag.target)); }
 
   std::vector<LinkUse> LinkUses() const override { return UsesOf(links_, ports_); }

@@ -149,6 +149,10 @@ class CutThroughNetwork final : public LinkNetwork {
     }
   }
 
+  int64_t PortFreePs(int32_t src, int32_t dst) const override {
+    return src == dst ? 0 : senders_[links_.Next(src, 0, dst).link].free_ps;
+  }
+
  private:
   void ReachLink(const Message& message) override {
     const Hop hop = NextHop(message);

@@ -32,6 +32,12 @@ class Network {
   // which is not before the queue's time and may be after it; `arrival` is pushed for when its
   // last byte is at NPU `dst`.
   virtual void Send(int64_t at_ps, int32_t src, int32_t dst, double bytes, EventTag arrival) = 0;
+  // When the port of `src` toward `dst` will have sent what it has taken on; 0 where ports are
+  // free. Right after a Send for now: when that message has left.
+  virtual int64_t PortFreePs(int32_t src, int32_t dst) const {
+    static_cast<void>(src), static_cast<void>(dst);
+    return 0;
+  }
   // An event of a kind in [kFirstNetworkKind, kFirstNetworkKind + 8): the back end's own.
   virtual void Handle(const Event& event) { static_cast<void>(event); }
   // The links that carried anything, by (dim, src, dst). Empty when the back end keeps none.

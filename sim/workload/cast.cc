@@ -8,6 +8,7 @@
 #include "absl/strings/str_join.h"
 #include "sim/collective/collective_plan.h"
 #include "sim/limits.h"
+#include "sim/workload/equal_traces.h"
 
 namespace chakrad {
 namespace {
@@ -61,7 +62,7 @@ class Caster {
     for (int32_t rank = 0; rank < trace_.world_size; ++rank) {
       const RankTrace* part = trace_.FindRankOrStandIn(rank);
       cast_->trace_of.push_back(static_cast<uint32_t>(part - trace_.ranks.data()));
-      if (part->rank != rank) cast_->stand_in_by_rank[rank] = part->rank;
+      if (part->rank != rank) cast_->stand_in_by_rank.emplace_back(rank, part->rank);
     }
   }
 
@@ -208,6 +209,7 @@ absl::StatusOr<Cast> CastRanks(const Trace& trace, const SystemDescription& syst
   Caster caster(trace, system, &cast);
   caster.Assign();
   RETURN_IF_ERROR(caster.Check());
+  ShareEqualTraces(trace, &cast);
   return cast;
 }
 

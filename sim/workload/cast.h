@@ -16,9 +16,12 @@
 namespace chakrad {
 
 struct Cast {
-  std::vector<uint32_t> trace_of;               // By rank of the world: index into Trace::ranks.
-  std::map<int32_t, int32_t> stand_in_by_rank;  // Missing rank: traced rank that it runs.
-  // (rank, group in the trace that it runs): the group it uses instead.
+  // By rank of the world: index into Trace::ranks. Ranks whose traces are equal, but for which
+  // process groups they are in, share the first one's.
+  std::vector<uint32_t> trace_of;
+  // Ranks that the trace lacks, ascending, and the traced ranks whose traces they run.
+  std::vector<std::pair<int32_t, int32_t>> stand_in_by_rank;
+  // (rank, group in the trace that it runs): the group it uses instead, of the same size.
   std::map<std::pair<int32_t, uint32_t>, uint32_t> other_group;
 
   // The group of a collective that names `group` (kNone: the world) when `rank` runs it.

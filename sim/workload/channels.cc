@@ -110,7 +110,8 @@ absl::StatusOr<Channels> BuildChannels(const Trace& trace) {
       if (of_rank.empty()) of_rank.assign(halves[i].rank->comm.size(), kNone);
       of_rank[halves[i].rank->side[halves[i].node]] = static_cast<uint32_t>(channels.all.size());
     }
-    channels.all.push_back({first.src, first.dst, first.tag, first.bytes, 0, {}});
+    channels.all.push_back({first.src, first.dst, first.tag, first.bytes, 0, {}, {}});
+    channels.all.back().sends.reserve(middle - begin);
     channels.all.back().receives.reserve(end - middle);
     begin = end;
   }

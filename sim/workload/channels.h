@@ -11,7 +11,8 @@
 
 namespace chakrad {
 
-struct ReceivePosted {
+// A send or receive that has been issued.
+struct PostedHalf {
   uint32_t node = 0;
   int64_t start_ps = 0;
 };
@@ -21,8 +22,9 @@ struct Channel {
   int32_t dst = 0;
   int64_t tag = 0;
   int64_t bytes = 0;
-  int64_t arrived_count = 0;            // Messages that have arrived.
-  std::vector<ReceivePosted> receives;  // In order of issue.
+  int64_t arrived_count = 0;         // Messages that have arrived.
+  std::vector<PostedHalf> sends;     // In order of issue,
+  std::vector<PostedHalf> receives;  // as these.
 };
 
 struct Channels {

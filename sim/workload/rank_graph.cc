@@ -97,13 +97,16 @@ RankGraph TurnRound(const RankTrace& trace, const std::vector<uint32_t>& before)
   graph.dependent_begin = std::move(dependents.begin);
   graph.dependent = std::move(dependents.node);
   graph.deps_count = std::move(dependents.deps_count);
-  graph.by_order.resize(size);
-  std::iota(graph.by_order.begin(), graph.by_order.end(), 0);
-  std::sort(graph.by_order.begin(), graph.by_order.end(),
-            [&](uint32_t a, uint32_t b) { return trace.id[a] < trace.id[b]; });
-  graph.order_of.resize(size);
-  for (uint32_t place = 0; place < size; ++place) graph.order_of[graph.by_order[place]] = place;
-  for (const uint32_t node : graph.by_order) {
+  if (!std::is_sorted(trace.id.begin(), trace.id.end())) {
+    graph.by_order.resize(size);
+    std::iota(graph.by_order.begin(), graph.by_order.end(), 0);
+    std::sort(graph.by_order.begin(), graph.by_order.end(),
+              [&](uint32_t a, uint32_t b) { return trace.id[a] < trace.id[b]; });
+    graph.order_of.resize(size);
+    for (uint32_t place = 0; place < size; ++place) graph.order_of[graph.by_order[place]] = place;
+  }
+  for (uint32_t place = 0; place < size; ++place) {
+    const uint32_t node = graph.ByOrder(place);
     if (graph.deps_count[node] == 0) graph.roots.push_back(node);
   }
   if (!trace.gap_node.empty()) graph.gap_ns = trace.DenseGaps();

@@ -17,9 +17,12 @@ struct RankGraph {
   std::vector<uint32_t> dependent_begin;
   std::vector<uint32_t> dependent;
   std::vector<uint32_t> deps_count;  // Edges that node i waits for.
-  // Place of node i in ascending order of id, and the node at each place.
+  // Place of node i in ascending order of id, and the node at each place. Empty when nodes are
+  // in that order already.
   std::vector<uint32_t> order_of;
   std::vector<uint32_t> by_order;
+  uint32_t OrderOf(uint32_t node) const { return order_of.empty() ? node : order_of[node]; }
+  uint32_t ByOrder(uint32_t place) const { return by_order.empty() ? place : by_order[place]; }
   std::vector<uint32_t> roots;  // Nodes without dependencies, by ascending id.
   std::vector<int64_t> gap_ns;  // By node; empty when the trace has no gaps.
 };

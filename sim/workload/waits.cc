@@ -16,19 +16,17 @@ constexpr size_t kMissingListed = 10;
 
 std::string Workload::DescribeWaits() const {
   std::vector<std::string> lines;
-  const auto is_done = [&](int32_t rank) {
-    return ranks_[rank].nodes_done == ranks_[rank].trace->size();
-  };
-  for (const CollectiveWait& wait : collectives_.Waits()) {
+  for (const CollectiveWait& wait : rendezvous_.Waits()) {
     std::vector<std::string> missing;
     for (const int32_t rank : wait.missing) {
       if (missing.size() == kMissingListed) break;
-      missing.push_back(absl::StrCat(rank, is_done(rank) ? " (finished)" : ""));
+      missing.push_back(absl::StrCat(rank, cohorts_[cohort_of_[rank]].done() ? " (finished)" : ""));
     }
     if (missing.size() < wait.missing.size()) {
       missing.push_back(absl::StrCat(wait.missing.size() - missing.size(), " more"));
     }
     for (const auto& [rank, node] : wait.waiting) {
+      if (!IsRunning(rank, node)) continue;  // It had nothing to do and went on.
       lines.push_back(absl::StrCat(
           Describe(rank, node), " is collective ", wait.number, " of group \"",
           trace_->groups[wait.group].name, "\" and waits for ",
@@ -44,18 +42,19 @@ std::string Workload::DescribeWaits() const {
     }
   }
   int64_t held_count = 0, ranks_count = 0;
-  for (int32_t rank = 0; rank < trace_->world_size; ++rank) {
-    const RankState& state = ranks_[rank];
-    if (is_done(rank)) continue;
-    ++ranks_count;
-    const int comm = static_cast<int>(Resource::kComm);
-    for (const uint32_t place : state.ready[comm]) {
-      ++held_count;
-      if (lines.size() > kWaitsListed) continue;
-      lines.push_back(absl::StrCat(
-          Describe(rank, state.graph->by_order[place]), " is ready and waits for ",
-          DescribeNode(*state.trace, state.running[comm]), " of the same rank to end"));
-      --held_count;
+  for (const Cohort& cohort : cohorts_) {
+    if (cohort.done()) continue;
+    ranks_count += static_cast<int64_t>(cohort.ranks.size());
+    for (const Slot& slot : cohort.slots) {
+      if (slot.node == kNone || !IsComm(cohort.trace->type[slot.node])) continue;
+      for (const uint32_t place : slot.ready) {
+        ++held_count;
+        if (lines.size() > kWaitsListed) continue;
+        lines.push_back(absl::StrCat(
+            Describe(cohort.ranks[0], cohort.graph->ByOrder(place)), " is ready and waits for ",
+            DescribeNode(*cohort.trace, slot.node), " of the same rank to end"));
+        --held_count;
+      }
     }
   }
   const int64_t count = static_cast<int64_t>(lines.size()) + held_count;
@@ -66,6 +65,12 @@ std::string Workload::DescribeWaits() const {
                       count > static_cast<int64_t>(lines.size())
                           ? absl::StrCat("; and ", count - lines.size(), " more")
                           : "");
+}
+
+bool Workload::IsRunning(int32_t rank, uint32_t node) const {
+  const Cohort& cohort = cohorts_[cohort_of_[rank]];
+  const uint16_t slot = cohort.plan->slot[node];
+  return slot != NodePlan::kNoSlot && cohort.slots[slot].node == node;
 }
 
 }  // namespace chakrad

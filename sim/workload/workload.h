@@ -1,14 +1,18 @@
 // Walks every rank through its graph: issues what is ready and free to run, and what
-// follows when something ends. The rules are in issue_rule.h, the costs in node_cost.h.
+// follows when something ends. Ranks that behave alike are walked as one (cohort.h); what a
+// node costs and occupies is in node_plan.h.
 #ifndef CHAKRAD_SIM_WORKLOAD_WORKLOAD_H_
 #define CHAKRAD_SIM_WORKLOAD_WORKLOAD_H_
 
 #include <cstdint>
+#include <deque>
+#include <memory>
 #include <string>
 #include <unordered_map>
 #include <vector>
 
 #include "common/status.h"
+#include "sim/collective/batch.h"
 #include "sim/collective/collective_engine.h"
 #include "sim/engine/event_queue.h"
 #include "sim/network/network.h"
@@ -16,13 +20,16 @@
 #include "sim/system/system_description.h"
 #include "sim/workload/cast.h"
 #include "sim/workload/channels.h"
-#include "sim/workload/issue_rule.h"
+#include "sim/workload/cohort.h"
+#include "sim/workload/collective_log.h"
+#include "sim/workload/node_plan.h"
 #include "sim/workload/rank_graph.h"
+#include "sim/workload/rendezvous.h"
 #include "trace/model/trace.h"
 
 namespace chakrad {
 
-// What happened in a run, for its notices.
+// What happened in a run, for its notices. Counts of nodes are over all ranks.
 struct WorkloadCounts {
   int64_t nodes_done = 0;
   int64_t unknown_durations = 0;                   // Compute nodes charged 0.
@@ -36,25 +43,40 @@ struct WorkloadCounts {
   bool charged_any_time = false;                   // Of compute, memory or recorded comm.
 };
 
-// Not thread-safe: belongs to one run. All arguments must outlive it; `observer` may be
-// null. `graphs`: by index of Trace::ranks.
+// What a run is made of. Everything must outlive the workload; `observer` may be null.
+struct WorkloadParts {
+  const Trace* trace = nullptr;
+  const SystemDescription* system = nullptr;
+  const SimOptions* options = nullptr;
+  const Cast* cast = nullptr;
+  const std::vector<RankGraph>* graphs = nullptr;  // By index of Trace::ranks, as `plans`.
+  const std::vector<NodePlan>* plans = nullptr;
+  EventQueue* queue = nullptr;
+  Network* network = nullptr;
+  SimObserver* observer = nullptr;
+};
+
+// Not thread-safe: belongs to one run.
 class Workload : public CollectiveHost {
  public:
-  Workload(const Trace* trace, const SystemDescription* system, const Cast* cast,
-           const std::vector<RankGraph>* graphs, Channels channels, EventQueue* queue,
-           Network* network, SimObserver* observer);
+  Workload(const WorkloadParts& parts, Channels channels);
 
   // Issues what is ready at time 0.
   void Start();
   // Any event of the run. Look at status() afterwards.
   void Handle(const Event& event);
+  // Hands out what the observer has not seen yet. After the last event.
+  void Flush();
   // Not OK when the run cannot go on.
   const absl::Status& status() const { return status_; }
 
   bool AllDone() const { return counts_.nodes_done == nodes_count_; }
   int64_t nodes_count() const { return nodes_count_; }
   const WorkloadCounts& counts() const { return counts_; }
-  std::vector<RankEnd> RankEnds() const;
+  // Events beside those of the queue: collectives that were answered message by message.
+  int64_t batch_events_count() const { return batch_ == nullptr ? 0 : batch_->events_count(); }
+  // Fills in all of `result` that ranks, collectives and classes make up.
+  void Report(SimResult* result);
   // Who waits for whom, when no event is left and not all is done.
   std::string DescribeWaits() const;
 
@@ -63,61 +85,98 @@ class Workload : public CollectiveHost {
   std::string Describe(int32_t rank, uint32_t node) const override;
 
  private:
-  static constexpr uint32_t kFree = kNone;
-  struct RankState {
-    const RankTrace* trace = nullptr;
-    const RankGraph* graph = nullptr;
-    size_t first_pending = 0;  // Into pending_, one a node.
-    bool has_device_compute = false;
-    uint32_t running[kResourcesCount] = {kFree, kFree, kFree};  // Nodes.
-    int64_t running_since_ps[kResourcesCount] = {};
-    std::vector<uint32_t> ready[kResourcesCount];  // Min-heaps of places in id order.
-    uint32_t nodes_done = 0;
-    int64_t end_ps = 0;
-    int64_t sent_bytes = 0;  // By send nodes.
-  };
-  // Something that a rank may have many of in flight.
+  // Something that a cohort may have many of in flight.
   struct Timer {
     enum class Kind : uint8_t { kGap, kMemory, kReceive };
     Kind kind = Kind::kGap;
-    int32_t rank = 0;
+    uint32_t cohort = 0;
     uint32_t node = 0;
     int64_t start_ps = 0;
+    int64_t end_ps = 0;
+    int64_t number = 0;  // kReceive: of the message in its channel.
+  };
+  // How a collective went for some of a cohort's ranks.
+  struct Outcome {
+    uint32_t cohort = 0;
+    int32_t rank = 0;        // The one it is about; with `group`, the first of that group.
+    uint32_t group = kNone;  // All ranks of this group, alike.
+    int32_t ranks_count = 1;
+    int64_t end_ps = 0;
+    int64_t bytes = 0;
+    int64_t wait_ps = 0;
+    int32_t last_position = 0;
+    uint32_t last_node = 0;
+    uint32_t node = 0;
+    bool LikeAs(const Outcome& other) const {
+      return end_ps == other.end_ps && bytes == other.bytes && wait_ps == other.wait_ps &&
+             last_position == other.last_position;
+    }
   };
 
-  void FindUnevenAllToAlls();
-  void BecomeUnblocked(int32_t rank, uint32_t node);
-  void BecomeReady(int32_t rank, uint32_t node);
-  bool IssueNext(int32_t rank);
-  void Issue(int32_t rank, Resource resource, uint32_t node);
-  void IssueCollective(int32_t rank, uint32_t node);
-  void IssueSend(int32_t rank, uint32_t node);
-  void PostReceive(int32_t rank, uint32_t node);
-  void EndResource(int32_t rank, Resource resource);
-  void EndSend(int32_t rank);
-  void EndTimer(uint32_t index);
-  // `node` of `rank` ends now; Settle runs what follows from that.
-  void End(int32_t rank, uint32_t node, int64_t start_ps);
-  void Settle(int32_t rank);
-  void SetTimer(Timer::Kind kind, int32_t rank, uint32_t node, int64_t dur_ps);
-  IntervalKind KindOf(const RankState& state, uint32_t node) const;
-  Channel& ChannelOf(int32_t rank, uint32_t node);
+  // waits.cc: whether `node` of `rank` has been issued and has not ended.
+  bool IsRunning(int32_t rank, uint32_t node) const;
 
+  // workload.cc
+  void BecomeUnblocked(uint32_t cohort, uint32_t node);
+  void BecomeReady(uint32_t cohort, uint32_t node);
+  bool IssueNext(uint32_t cohort);
+  void Issue(uint32_t cohort, uint16_t slot, uint32_t node);
+  void IssueSend(uint32_t cohort, uint16_t slot, uint32_t node);
+  void PostReceive(uint32_t cohort, uint32_t node);
+  void EndSlot(uint32_t cohort, uint16_t slot);
+  void EndSend(uint32_t cohort, uint16_t slot);
+  void EndReceive(uint32_t cohort, uint32_t node, int64_t start_ps, int64_t number);
+  void EndTimer(uint32_t index);
+  // `node` ends now; Settle runs what follows from that. An interval unless start_ps is now.
+  void End(uint32_t cohort, uint32_t node, int64_t start_ps);
+  void Settle(uint32_t cohort);
+  void SetTimer(Timer timer, int64_t dur_ps);
+  IntervalKind KindOf(const Cohort& cohort, uint32_t node) const;
+  Channel& ChannelOf(const Cohort& cohort, uint32_t node);
+  void AddBytes(Cohort* cohort, int64_t bytes);
+
+  // collectives.cc
+  void IssueCollective(uint32_t cohort, uint16_t slot, uint32_t node);
+  CollectiveCall CallOf(const Cohort& cohort, uint32_t node) const;
+  void JoinMeetings(uint32_t cohort, uint16_t slot, const CollectiveCall& call);
+  void JoinEngine(uint32_t cohort, uint16_t slot, CollectiveCall call, uint32_t number);
+  void FillParts(const Cohort& cohort, GroupUse* use);
+  void ApplyOutcomes();
+  void CollectOutcomes(const std::vector<Meeting*>& meetings, std::vector<Outcome>* outcomes);
+  void ApplyTo(std::vector<Outcome>::iterator begin, std::vector<Outcome>::iterator end);
+  void Conclude(uint32_t cohort, const Outcome& outcome);
+  void LogMeeting(const Meeting& meeting, bool flat);
+
+  // cohorts.cc
+  void MakeCohorts(bool fold);
+  void MakeCohort(uint32_t trace_index, double compute_scale, std::vector<int32_t> ranks);
+  // Parts `parent` into `parts`, disjoint and sorted, each of which becomes a cohort, and
+  // what is left, which stays `parent`; if nothing is, the first part does. Their indices.
+  std::vector<uint32_t> Split(uint32_t parent, std::vector<std::vector<int32_t>> parts);
+  void CopyInFlight(uint32_t parent, uint32_t child);
+
+  const WorkloadParts parts_;
   const Trace* trace_;
   const SystemDescription* system_;
-  const Cast* cast_;
   Channels channels_;
   EventQueue* queue_;
-  Network* network_;
   SimObserver* observer_;
-  CollectiveEngine collectives_;
-  std::vector<RankState> ranks_;
-  std::vector<uint32_t> pending_;  // Dependencies left, of all ranks' nodes.
-  std::vector<uint32_t> ended_;    // Nodes of the rank being settled, oldest first.
+  bool wants_intervals_;
+  Rendezvous rendezvous_;
+  // One of the two answers collectives: messages as events, or whole collectives at once.
+  std::unique_ptr<CollectiveEngine> engine_;
+  std::unique_ptr<BatchEvaluator> batch_;
+  std::deque<Cohort> cohorts_;
+  std::vector<uint32_t> cohort_of_;  // By rank.
+  int64_t pending_count_ = 0;        // Entries of Cohort::pending, over all cohorts.
+  std::vector<uint32_t> ended_;      // Nodes of the cohort being settled, oldest first.
   std::vector<Timer> timers_;
   std::vector<uint32_t> free_timers_;
+  std::deque<std::vector<Meeting*>> complete_;  // By join: meetings that it completed.
+  std::vector<TimelineInterval> intervals_;     // That end now; not yet seen by the observer.
   // (rank << 32 | node): bytes of an all-to-all that another member has more of.
   std::unordered_map<uint64_t, int64_t> all_to_all_bytes_;
+  CollectiveLog log_;
   WorkloadCounts counts_;
   int64_t nodes_count_ = 0;
   absl::Status status_;
