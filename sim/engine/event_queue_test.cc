@@ -3,9 +3,11 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <map>
 #include <random>
 
 #include "sim/engine/semantics.h"
+#include "sim/limits.h"
 
 namespace chakrad {
 namespace {
@@ -72,6 +74,42 @@ TEST(EventQueueTest, AgreesWithAStableSort) {
       got.emplace_back(event.at_ps, event.tag.target);
     }
     EXPECT_EQ(got, want) << "seed " << seed;
+  }
+}
+
+// Increments of all sizes, equal ones among them, against a sorted list; the queue grows to
+// thousands and runs empty in between.
+TEST(EventQueueTest, AllSizesOfIncrementsComeOutInOrder) {
+  for (uint32_t seed = 0; seed < 20; ++seed) {
+    std::mt19937_64 random(seed);
+    EventQueue queue;
+    std::multimap<int64_t, uint32_t> waiting;  // Equal keys stay in the order inserted.
+    uint32_t number = 0;
+    for (int round = 0; round < 6; ++round) {
+      const int pushes_of_ten = round % 2 == 0 ? 7 : 2;
+      for (int i = 0; i < 4000; ++i) {
+        if (static_cast<int>(random() % 10) < pushes_of_ten) {
+          // A number of bits first, so that every level is used; every fourth a round number.
+          int64_t increment_ps = static_cast<int64_t>(random() >> (8 + random() % 56));
+          if (number % 4 == 0) increment_ps = increment_ps / 1'000'000 * 1'000'000;
+          const int64_t at_ps = std::min(kHorizonPs, queue.now_ps() + increment_ps);
+          queue.Push(at_ps, Tag(number));
+          waiting.emplace(at_ps, number++);
+        } else if (!waiting.empty()) {
+          Event event;
+          ASSERT_TRUE(queue.Pop(&event));
+          ASSERT_EQ(event.at_ps, waiting.begin()->first) << "seed " << seed;
+          ASSERT_EQ(event.tag.target, waiting.begin()->second) << "seed " << seed;
+          ASSERT_EQ(queue.now_ps(), event.at_ps);
+          waiting.erase(waiting.begin());
+        }
+        ASSERT_EQ(queue.size(), waiting.size());
+      }
+    }
+    for (Event event; queue.Pop(&event); waiting.erase(waiting.begin())) {
+      ASSERT_EQ(event.tag.target, waiting.begin()->second) << "seed " << seed;
+    }
+    EXPECT_TRUE(waiting.empty());
   }
 }
 
