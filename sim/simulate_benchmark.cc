@@ -73,6 +73,30 @@ void BM_OneAllReduce(benchmark::State& state, TopologyKind topology, AlgorithmKi
   Trace trace = Layers(npus_count, 1, int64_t{1} << 30);
   RunToTheEnd(state, trace, System(topology, algorithm, npus_count));
 }
+
+// The same on the link back end.
+void BM_OneAllReduceOverLinks(benchmark::State& state, TopologyKind topology,
+                              AlgorithmKind algorithm, Semantics semantics) {
+  const int32_t npus_count = static_cast<int32_t>(state.range(0));
+  Trace trace = Layers(npus_count, 1, int64_t{1} << 30);
+  SystemDescription system = System(topology, algorithm, npus_count);
+  system.semantics = semantics;
+  system.back_end = NetworkBackEnd::kLink;
+  if (semantics == Semantics::kPhysical) system.endpoint_delay_ns = 0;
+  RunToTheEnd(state, trace, system);
+}
+BENCHMARK_CAPTURE(BM_OneAllReduceOverLinks, ring_astra, TopologyKind::kRing, AlgorithmKind::kRing,
+                  Semantics::kAstra)
+    ->Arg(1024)
+    ->Unit(benchmark::kMillisecond);
+BENCHMARK_CAPTURE(BM_OneAllReduceOverLinks, ring_physical, TopologyKind::kRing,
+                  AlgorithmKind::kRing, Semantics::kPhysical)
+    ->Arg(1024)
+    ->Unit(benchmark::kMillisecond);
+BENCHMARK_CAPTURE(BM_OneAllReduceOverLinks, switch_direct_astra, TopologyKind::kSwitch,
+                  AlgorithmKind::kDirect, Semantics::kAstra)
+    ->Arg(256)
+    ->Unit(benchmark::kMillisecond);
 BENCHMARK_CAPTURE(BM_OneAllReduce, ring, TopologyKind::kRing, AlgorithmKind::kRing)
     ->Arg(64)
     ->Arg(256)

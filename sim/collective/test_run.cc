@@ -2,48 +2,14 @@
 
 #include <gtest/gtest.h>
 
-#include <algorithm>
+#include <memory>
 #include <numeric>
 
 #include "sim/engine/event_kind.h"
-#include "sim/network/path_model.h"
+#include "sim/network/network.h"
 
 namespace chakrad {
 namespace {
-
-// Physical semantics on paths that share only the sender's port, which sends one message at a
-// time in the order in which they are handed to it.
-class PortNetwork : public Network {
- public:
-  PortNetwork(const SystemDescription* system, EventQueue* queue)
-      : paths_(system), queue_(queue), free_ps_(NpusCount(*system), 0) {}
-
-  void Send(int64_t at_ps, int32_t src, int32_t dst, double bytes, EventTag arrival) override {
-    if (at_ps == queue_->now_ps()) return Start({src, dst, bytes, arrival});
-    queue_->Push(at_ps, EventTag{kFirstNetworkKind, 0, static_cast<uint32_t>(waiting_.size())});
-    waiting_.push_back({src, dst, bytes, arrival});
-  }
-  void Handle(const Event& event) override { Start(waiting_[event.tag.target]); }
-
- private:
-  struct Message {
-    int32_t src, dst;
-    double bytes;
-    EventTag arrival;
-  };
-  void Start(const Message& message) {
-    int64_t& free_ps = free_ps_[message.src];
-    const int64_t start_ps = std::max(free_ps, queue_->now_ps());
-    free_ps = start_ps + paths_.PortPs(message.src, message.dst, message.bytes);
-    queue_->Push(start_ps + paths_.DelayPs(message.src, message.dst, message.bytes),
-                 message.arrival);
-  }
-
-  const PathModel paths_;
-  EventQueue* queue_;
-  std::vector<int64_t> free_ps_;
-  std::vector<Message> waiting_;
-};
 
 class Host : public CollectiveHost {
  public:
@@ -69,10 +35,7 @@ OneRun RunOne(const SystemDescription& system, const OneCollective& collective) 
   }
   const std::vector<ProcessGroup> groups = {{"group", "", ranks}};
   EventQueue queue;
-  std::unique_ptr<Network> network = MakeNetwork(&system, &queue);
-  if (system.semantics == Semantics::kPhysical) {
-    network = std::make_unique<PortNetwork>(&system, &queue);
-  }
+  const std::unique_ptr<Network> network = MakeNetwork(&system, &queue);
   Host host(&queue, npus_count);
   CollectiveEngine engine(&system, &groups, &queue, network.get(), &host);
   OneRun run;
@@ -102,6 +65,7 @@ OneRun RunOne(const SystemDescription& system, const OneCollective& collective) 
     }
   }
   run.waits = engine.Waits();
+  run.uses = network->LinkUses();
   for (const int32_t rank : ranks) {
     run.end_ps.push_back(host.end_ps[rank]);
     run.network_bytes.push_back(engine.network_bytes(rank));

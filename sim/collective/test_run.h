@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "sim/collective/collective_engine.h"
+#include "sim/network/network.h"
 #include "sim/system/system_description.h"
 
 namespace chakrad {
@@ -21,6 +22,7 @@ struct OneRun {
   std::vector<int64_t> network_bytes;  // By place in the group.
   int64_t events_count = 0;
   std::vector<CollectiveWait> waits;  // Empty when the collective ended.
+  std::vector<LinkUse> uses;
 };
 
 // The network is the one that `system` asks for. A Join that fails fails the test.
