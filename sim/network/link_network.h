@@ -12,8 +12,9 @@
 // link is free at s + m/bandwidth. The last byte has left at max(s + m/bandwidth, when it came to
 // the link): it cannot overtake, and over an idle path it takes PathModel::DelayPs. The first
 // link is the sender's port: message_ns passes there before the head leaves (the link is held),
-// and a token bucket (sender.h) may hold the last byte, and so the link, longer. A link fed more
-// slowly than it sends is held for its own m/bandwidth only: others' bytes fit in the gaps.
+// and a token bucket (sender.h) may hold the last byte, and so the link, longer. Fully connected,
+// each pair has a link, so a port and a bucket, of its own. A link fed more slowly than it sends is
+// held for its own m/bandwidth only: others' bytes fit in the gaps.
 //
 // Order. Events at one time run in the order in which they were pushed, and what comes to a link
 // at one time is served in the order of those events. Physical: a message comes to its first link

@@ -18,7 +18,7 @@ constexpr int64_t kNs = 1000;
 using Times = std::vector<int64_t>;
 
 SystemDescription LinkSystem(Semantics semantics, std::vector<NetworkDim> dims) {
-  SystemDescription system = TestSystem(std::move(dims));
+  SystemDescription system = PhysicalSystem(std::move(dims));
   system.semantics = semantics;
   system.back_end = NetworkBackEnd::kLink;
   return system;
@@ -41,13 +41,13 @@ std::set<std::string> Names(const TestRun& run) {
 }
 
 TEST(LinkNetworkTest, AstraStoresAndForwards) {
-  const TestRun run = RunMessages(Astra({TestDim(TopologyKind::kRing, 8)}), {{0, 0, 3, 1000}});
+  const TestRun run = RunMessages(Astra({UnitDim(TopologyKind::kRing, 8)}), {{0, 0, 3, 1000}});
   EXPECT_EQ(run.arrivals_ps, Times{3 * 1100 * kNs});
   EXPECT_EQ(Names(run), (std::set<std::string>{"0:0>1", "0:1>2", "0:2>3"}));
 }
 
 TEST(LinkNetworkTest, AstraCutsLatencyAndBytesTogetherAndTheLinksTimeAlone) {
-  NetworkDim dim = TestDim(TopologyKind::kRing, 4);
+  NetworkDim dim = UnitDim(TopologyKind::kRing, 4);
   dim.bytes_per_ns = 3;
   dim.latency_ns = 0.5;
   const TestRun run = RunMessages(Astra({dim}), {{0, 0, 1, 5}, {0, 0, 1, 5}});
@@ -56,7 +56,7 @@ TEST(LinkNetworkTest, AstraCutsLatencyAndBytesTogetherAndTheLinksTimeAlone) {
 }
 
 TEST(LinkNetworkTest, AnAstraSwitchIsADeviceWithQueuesOnBothSides) {
-  const TestRun run = RunMessages(Astra({TestDim(TopologyKind::kSwitch, 4)}),
+  const TestRun run = RunMessages(Astra({UnitDim(TopologyKind::kSwitch, 4)}),
                                   {{0, 0, 3, 1000}, {0, 1, 3, 1000}, {0, 0, 2, 500}});
   // Up 1100 each; down to 3 one after the other; the third leaves NPU 0 at 1000 and is at the
   // switch at 1600.
@@ -70,8 +70,8 @@ TEST(LinkNetworkTest, AnAstraSwitchIsADeviceWithQueuesOnBothSides) {
 }
 
 TEST(LinkNetworkTest, FullyConnectedHasALinkForEachPair) {
-  for (const SystemDescription& system : {Astra({TestDim(TopologyKind::kFullyConnected, 4)}),
-                                          Physical({TestDim(TopologyKind::kFullyConnected, 4)})}) {
+  for (const SystemDescription& system : {Astra({UnitDim(TopologyKind::kFullyConnected, 4)}),
+                                          Physical({UnitDim(TopologyKind::kFullyConnected, 4)})}) {
     const TestRun run = RunMessages(system, {{0, 0, 1, 1000}, {0, 0, 2, 1000}, {0, 0, 1, 1000}});
     EXPECT_EQ(run.arrivals_ps, (Times{1100 * kNs, 1100 * kNs, 2100 * kNs}));
   }
@@ -79,7 +79,7 @@ TEST(LinkNetworkTest, FullyConnectedHasALinkForEachPair) {
 
 TEST(LinkNetworkTest, AMeshGoesNotRoundAndATieOnARingGoesUp) {
   const auto names = [](TopologyKind kind, int32_t npus_count, int32_t src, int32_t dst) {
-    return Names(RunMessages(Astra({TestDim(kind, npus_count)}), {{0, src, dst, 1}}));
+    return Names(RunMessages(Astra({UnitDim(kind, npus_count)}), {{0, src, dst, 1}}));
   };
   EXPECT_EQ(names(TopologyKind::kRing, 4, 3, 0), (std::set<std::string>{"0:3>0"}));
   EXPECT_EQ(names(TopologyKind::kMesh, 4, 3, 0),
@@ -90,9 +90,9 @@ TEST(LinkNetworkTest, AMeshGoesNotRoundAndATieOnARingGoesUp) {
 }
 
 TEST(LinkNetworkTest, DimensionsAreTakenFromTheLowestOn) {
-  const std::vector<NetworkDim> dims = {TestDim(TopologyKind::kRing, 4),
-                                        TestDim(TopologyKind::kSwitch, 2),
-                                        TestDim(TopologyKind::kFullyConnected, 3)};
+  const std::vector<NetworkDim> dims = {UnitDim(TopologyKind::kRing, 4),
+                                        UnitDim(TopologyKind::kSwitch, 2),
+                                        UnitDim(TopologyKind::kFullyConnected, 3)};
   // 0 -> 2 along the ring, -> 6 through the switch, -> 22 over a link.
   const std::set<std::string> way = {"0:0>1", "0:1>2", "1:2>-1", "1:-1>6", "2:6>22"};
   TestRun run = RunMessages(Astra(dims), {{0, 0, 22, 1000}});
@@ -106,14 +106,14 @@ TEST(LinkNetworkTest, DimensionsAreTakenFromTheLowestOn) {
 TEST(LinkNetworkTest, PhysicalCutsThroughAndQueuesAtTheHead) {
   // NPU 0 -> 2 and 1 -> 2 share the link 1 > 2. The first's head is there at 100; the second has
   // begun at 50 and holds it until 1050.
-  const TestRun run = RunMessages(Physical({TestDim(TopologyKind::kRing, 5)}),
+  const TestRun run = RunMessages(Physical({UnitDim(TopologyKind::kRing, 5)}),
                                   {{0, 0, 2, 1000}, {50 * kNs, 1, 2, 1000}});
   EXPECT_EQ(run.arrivals_ps, (Times{2150 * kNs, 1150 * kNs}));
   EXPECT_EQ(run.uses[1].queue_ps, 950 * kNs);
 }
 
 TEST(LinkNetworkTest, ALastByteIsNotFasterThanTheSlowestLinkBeforeIt) {
-  SystemDescription system = Physical({TestDim(TopologyKind::kRing, 8)});
+  SystemDescription system = Physical({UnitDim(TopologyKind::kRing, 8)});
   system.link_overrides = {{0, 1, 2, 0.25, -1}, {0, 2, 3, 4, 7}};
   // At 1: from 0 to 1000, from 1 from 100 on at 1/4: to 4100; the rest only adds its latency.
   const TestRun run = RunMessages(system, {{0, 0, 3, 1000}, {0, 2, 3, 400}});
@@ -122,7 +122,7 @@ TEST(LinkNetworkTest, ALastByteIsNotFasterThanTheSlowestLinkBeforeIt) {
 }
 
 TEST(LinkNetworkTest, OverridesOfASwitchAreItsWaysUpAndDown) {
-  SystemDescription system = Physical({TestDim(TopologyKind::kSwitch, 4)});
+  SystemDescription system = Physical({UnitDim(TopologyKind::kSwitch, 4)});
   system.link_overrides = {{0, 1, -1, 0.5, -1}, {0, -1, 2, 0, 1000}};
   EXPECT_EQ(RunMessages(system, {{0, 1, 3, 1000}}).arrivals_ps, Times{2200 * kNs});
   EXPECT_EQ(RunMessages(system, {{0, 3, 1, 1000}}).arrivals_ps, Times{1200 * kNs});
@@ -130,7 +130,7 @@ TEST(LinkNetworkTest, OverridesOfASwitchAreItsWaysUpAndDown) {
 }
 
 TEST(LinkNetworkTest, ThePortsFixedCostAndBucketAreTheFirstLinks) {
-  SystemDescription system = Physical({TestDim(TopologyKind::kRing, 4)});
+  SystemDescription system = Physical({UnitDim(TopologyKind::kRing, 4)});
   system.dims[0].bytes_per_ns = 10;
   system.dims[0].message_ns = 20;
   system.dims[0].bucket = {1, 1000};
@@ -180,8 +180,8 @@ TEST(LinkNetworkTest, BytesAreConservedAndLinksKeepTheirRate) {
   for (uint32_t seed = 0; seed < 60; ++seed) {
     std::mt19937 random(seed);
     const std::vector<NetworkDim> dims = {
-        TestDim(static_cast<TopologyKind>(random() % 4), 1 + random() % 5),
-        TestDim(static_cast<TopologyKind>(random() % 4), 1 + random() % 5)};
+        UnitDim(static_cast<TopologyKind>(random() % 4), 1 + random() % 5),
+        UnitDim(static_cast<TopologyKind>(random() % 4), 1 + random() % 5)};
     for (const SystemDescription& system : {Astra(dims), Physical(dims)}) {
       const Topology topology(dims);
       std::vector<TestMessage> messages;
@@ -218,7 +218,7 @@ TEST(LinksTest, WaysAreMadeOfLinksThatFitTogether) {
     std::mt19937 random(seed);
     std::vector<NetworkDim> dims(1 + random() % 4);
     for (NetworkDim& dim : dims) {
-      dim = TestDim(static_cast<TopologyKind>(random() % 4), 1 + random() % 5);
+      dim = UnitDim(static_cast<TopologyKind>(random() % 4), 1 + random() % 5);
     }
     const Topology topology(dims);
     const Links links(&topology, true);

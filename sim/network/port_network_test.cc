@@ -14,7 +14,7 @@ constexpr int64_t kNs = 1000;
 using Times = std::vector<int64_t>;
 
 TEST(PortNetworkTest, APortSendsOneMessageAtATime) {
-  const SystemDescription system = TestSystem({TestDim(TopologyKind::kSwitch, 4)});
+  const SystemDescription system = PhysicalSystem({UnitDim(TopologyKind::kSwitch, 4)});
   const TestRun run = RunMessages(system, {{0, 0, 1, 1000}, {0, 0, 2, 500}, {0, 3, 1, 1000}});
   // Two hops of 100 ns. The second waits for the first; the third has a port of its own, and
   // what comes down to NPU 1 is not shared.
@@ -30,7 +30,7 @@ TEST(PortNetworkTest, APortSendsOneMessageAtATime) {
 
 TEST(PortNetworkTest, ARingHasAPortEachWayAndEachDimensionItsOwn) {
   const SystemDescription system =
-      TestSystem({TestDim(TopologyKind::kRing, 4), TestDim(TopologyKind::kMesh, 3)});
+      PhysicalSystem({UnitDim(TopologyKind::kRing, 4), UnitDim(TopologyKind::kMesh, 3)});
   const TestRun run =
       RunMessages(system, {{0, 0, 1, 1000}, {0, 0, 3, 1000}, {0, 0, 4, 1000}, {0, 0, 1, 1000}});
   EXPECT_EQ(run.arrivals_ps, (Times{1100 * kNs, 1100 * kNs, 1100 * kNs, 2100 * kNs}));
@@ -42,19 +42,19 @@ TEST(PortNetworkTest, ARingHasAPortEachWayAndEachDimensionItsOwn) {
 }
 
 TEST(PortNetworkTest, FullyConnectedHasOnePort) {
-  const SystemDescription system = TestSystem({TestDim(TopologyKind::kFullyConnected, 4)});
+  const SystemDescription system = PhysicalSystem({UnitDim(TopologyKind::kFullyConnected, 4)});
   const TestRun run = RunMessages(system, {{0, 0, 1, 1000}, {0, 0, 2, 1000}, {0, 0, 3, 1000}});
   EXPECT_EQ(run.arrivals_ps, (Times{1100 * kNs, 2100 * kNs, 3100 * kNs}));
 }
 
 TEST(PortNetworkTest, WhatLeavesLaterDoesNotHoldUpWhatLeavesSooner) {
-  const SystemDescription system = TestSystem({TestDim(TopologyKind::kSwitch, 4)});
+  const SystemDescription system = PhysicalSystem({UnitDim(TopologyKind::kSwitch, 4)});
   const TestRun run = RunMessages(system, {{500 * kNs, 0, 1, 1000}, {0, 0, 2, 1000}});
   EXPECT_EQ(run.arrivals_ps, (Times{2200 * kNs, 1200 * kNs}));
 }
 
 TEST(PortNetworkTest, AMessageHasAFixedCostAtThePort) {
-  SystemDescription system = TestSystem({TestDim(TopologyKind::kSwitch, 4)});
+  SystemDescription system = PhysicalSystem({UnitDim(TopologyKind::kSwitch, 4)});
   system.dims[0].message_ns = 50;
   const TestRun run = RunMessages(system, {{0, 0, 1, 0}, {0, 0, 1, 1000}, {0, 0, 1, 0.5}});
   EXPECT_EQ(run.arrivals_ps, (Times{250 * kNs, 1300 * kNs, 1350 * kNs + 500}));
@@ -62,7 +62,7 @@ TEST(PortNetworkTest, AMessageHasAFixedCostAtThePort) {
 
 // Burst 1,000 bytes, 1 byte a nanosecond; the link takes 10.
 TEST(PortNetworkTest, ABucketLetsABurstPassAndThenItsRate) {
-  SystemDescription system = TestSystem({TestDim(TopologyKind::kSwitch, 4)});
+  SystemDescription system = PhysicalSystem({UnitDim(TopologyKind::kSwitch, 4)});
   system.dims[0].bytes_per_ns = 10;
   system.dims[0].latency_ns = 0;
   system.dims[0].bucket = {1, 1000};
@@ -79,7 +79,7 @@ TEST(PortNetworkTest, ABucketLetsABurstPassAndThenItsRate) {
 }
 
 TEST(PortNetworkTest, ABucketFasterThanItsLinkChangesNothing) {
-  SystemDescription system = TestSystem({TestDim(TopologyKind::kSwitch, 4)});
+  SystemDescription system = PhysicalSystem({UnitDim(TopologyKind::kSwitch, 4)});
   const std::vector<TestMessage> messages = {{0, 0, 1, 1000}, {10, 0, 2, 300}, {20, 0, 1, 7}};
   const Times without = RunMessages(system, messages).arrivals_ps;
   system.dims[0].bucket = {1.5, 100};
@@ -90,7 +90,7 @@ TEST(PortNetworkTest, ABucketFasterThanItsLinkChangesNothing) {
 TEST(PortNetworkTest, BucketsAgreeWithCountedTokens) {
   for (uint32_t seed = 0; seed < 200; ++seed) {
     std::mt19937 random(seed);
-    SystemDescription system = TestSystem({TestDim(TopologyKind::kSwitch, 2)});
+    SystemDescription system = PhysicalSystem({UnitDim(TopologyKind::kSwitch, 2)});
     NetworkDim& dim = system.dims[0];
     dim.bytes_per_ns = 1 + random() % 20;
     dim.latency_ns = random() % 2 * 300;
@@ -123,7 +123,7 @@ TEST(PortNetworkTest, BucketsAgreeWithCountedTokens) {
 // later one.
 TEST(PortNetworkTest, NoTimeSeesMoreThanTheBucketAllows) {
   std::mt19937 random(7);
-  SystemDescription system = TestSystem({TestDim(TopologyKind::kSwitch, 2)});
+  SystemDescription system = PhysicalSystem({UnitDim(TopologyKind::kSwitch, 2)});
   system.dims[0].latency_ns = 0;
   system.dims[0].bytes_per_ns = 8;
   system.dims[0].bucket = {2, 5000};
@@ -145,7 +145,7 @@ TEST(PortNetworkTest, NoTimeSeesMoreThanTheBucketAllows) {
 }
 
 TEST(PortNetworkTest, TimesEndAtTheHorizon) {
-  SystemDescription system = TestSystem({TestDim(TopologyKind::kRing, 4)});
+  SystemDescription system = PhysicalSystem({UnitDim(TopologyKind::kRing, 4)});
   system.dims[0].bytes_per_ns = 1e-300;
   system.dims[0].bucket = {1e-300, 1};
   for (const NetworkBackEnd back_end : {NetworkBackEnd::kAnalytical, NetworkBackEnd::kLink}) {
@@ -157,7 +157,7 @@ TEST(PortNetworkTest, TimesEndAtTheHorizon) {
 
 TEST(AstraNetworkTest, MessagesOfOnePortDoNotWait) {
   SystemDescription system =
-      TestSystem({TestDim(TopologyKind::kSwitch, 4), TestDim(TopologyKind::kRing, 2)});
+      PhysicalSystem({UnitDim(TopologyKind::kSwitch, 4), UnitDim(TopologyKind::kRing, 2)});
   system.semantics = Semantics::kAstra;
   const TestRun run = RunMessages(system, {{0, 0, 1, 1000}, {0, 0, 2, 1000}, {0, 1, 5, 10}});
   EXPECT_EQ(run.arrivals_ps, (Times{1200 * kNs, 1200 * kNs, 110 * kNs}));

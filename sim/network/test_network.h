@@ -48,13 +48,13 @@ inline TestRun RunMessages(const SystemDescription& system,
 }
 
 // 1 byte a nanosecond and 100 ns a hop, physical and analytical.
-inline SystemDescription TestSystem(std::vector<NetworkDim> dims) {
+inline SystemDescription PhysicalSystem(std::vector<NetworkDim> dims) {
   SystemDescription system;
   system.semantics = Semantics::kPhysical;
   system.dims = std::move(dims);
   return system;
 }
-inline NetworkDim TestDim(TopologyKind kind, int32_t npus_count) {
+inline NetworkDim UnitDim(TopologyKind kind, int32_t npus_count) {
   NetworkDim dim;
   dim.topology = kind;
   dim.npus_count = npus_count;
