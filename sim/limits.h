@@ -24,6 +24,8 @@ inline constexpr int64_t kMaxFlowsPerCollective = int64_t{1} << 24;
 inline constexpr int64_t kMaxFlows = int64_t{1} << 25;
 // Words of 64 early arrivals that direct collectives in flight may need (256 MiB).
 inline constexpr int64_t kMaxEarlyWords = int64_t{1} << 25;
+// Steps of scripted collectives in flight, over their ranks and chunks (128 MiB).
+inline constexpr int64_t kMaxScriptSteps = int64_t{1} << 25;
 // Simulated time ends here (about 26 days), so that sums of a few delays stay in int64.
 inline constexpr int64_t kHorizonPs = int64_t{1} << 61;
 // One delay: a longer one is cut to it, and so ends the run at the horizon.

@@ -7,6 +7,7 @@
 #include "absl/strings/str_cat.h"
 #include "common/check.h"
 #include "sim/collective/collective_state.h"
+#include "sim/collective/rooted_scripts.h"
 #include "sim/engine/event_kind.h"
 #include "sim/engine/semantics.h"
 #include "sim/limits.h"
@@ -29,7 +30,7 @@ CollectiveEngine::~CollectiveEngine() = default;
 
 CollectiveEngine::Group& CollectiveEngine::GroupOf(uint32_t index) {
   if (groups_[index] == nullptr) {
-    groups_[index] = std::make_unique<Group>((*groups_config_)[index].ranks, npus_count_);
+    groups_[index] = std::make_unique<Group>((*groups_config_)[index].ranks, *system_, npus_count_);
   }
   return *groups_[index];
 }
@@ -64,19 +65,53 @@ absl::Status CollectiveEngine::CheckAgrees(const CollectiveCall& call,
                                            const Collective& collective) const {
   const CollectiveCall& first = collective.first_call;
   if (call.type == first.type && call.bytes == first.bytes &&
-      call.involved_dims == first.involved_dims) {
+      call.involved_dims == first.involved_dims && call.root == first.root &&
+      call.script == first.script) {
     return absl::OkStatus();
   }
   const auto what = [](const CollectiveCall& c) {
     return absl::StrCat(CollectiveTypeName(c.type), " of ", c.bytes, " bytes",
                         c.involved_dims == UINT32_MAX
                             ? ""
-                            : absl::StrCat(" on dimensions of mask ", c.involved_dims));
+                            : absl::StrCat(" on dimensions of mask ", c.involved_dims),
+                        c.root == kNoRank ? "" : absl::StrCat(" with root ", c.root),
+                        c.script < 0 ? "" : absl::StrCat(" by custom algorithm ", c.script));
   };
   return absl::FailedPreconditionError(absl::StrCat(
       "collective ", collective.number, " of group ", (*groups_config_)[call.group].name,
       ": its members disagree: ", host_->Describe(first.rank, first.node), " is ", what(first),
       ", and ", host_->Describe(call.rank, call.node), " is ", what(call)));
+}
+
+absl::Status CollectiveEngine::Plan(const CollectiveCall& call, const Group& group,
+                                    CollectivePlan* plan) {
+  CollectiveSpec spec{call.type, call.bytes, call.involved_dims};
+  spec.script = call.script;
+  if (HasRoot(call.type) && call.root != kNoRank) {
+    spec.root = group.MemberOf(call.root);
+    if (spec.root < 0) {
+      return absl::FailedPreconditionError(absl::StrCat(host_->Describe(call.rank, call.node),
+                                                        ": root: ", call.root, " is not in group ",
+                                                        (*groups_config_)[call.group].name));
+    }
+  }
+  PlanCollective(*system_, spec, group.shape, plan);
+  for (CollectivePhase& phase : plan->phases) {
+    if (phase.algorithm == AlgorithmKind::kScript && phase.script == nullptr) {
+      phase.script = RootedScript(phase);
+    }
+  }
+  return absl::OkStatus();
+}
+
+const CollectiveScript* CollectiveEngine::RootedScript(const CollectivePhase& phase) {
+  std::unique_ptr<CollectiveScript>& script =
+      scripts_[{phase.op, phase.script_shape, phase.places_count}];
+  if (script == nullptr) {
+    script = std::make_unique<CollectiveScript>(
+        MakeRootedScript(phase.op, phase.script_shape, phase.places_count));
+  }
+  return script.get();
 }
 
 absl::Status CollectiveEngine::Open(const CollectiveCall& call, const Group& group, uint32_t number,
@@ -92,34 +127,15 @@ absl::Status CollectiveEngine::Open(const CollectiveCall& call, const Group& gro
   collective.group = &group;
   collective.members_count = group.members_count;
   collective.members_done = 0;
-  PlanCollective(*system_, call.type, call.bytes, group.members_count, call.involved_dims,
-                 &collective.plan);
-  const CollectivePlan& plan = collective.plan;
-  const int64_t flows_count =
-      int64_t{group.members_count} * plan.chunks_count * static_cast<int64_t>(plan.phases.size());
-  collective.early_words_count = 0;
-  for (const CollectivePhase& phase : plan.phases) {
-    if (phase.algorithm != AlgorithmKind::kDirect) continue;
-    collective.early_words_count =
-        std::max<size_t>(collective.early_words_count, (phase.sends_count + 63) / 64);
-  }
-  const int64_t words_count = flows_count * static_cast<int64_t>(collective.early_words_count);
-  if (flows_count > kMaxFlowsPerCollective ||
-      static_cast<int64_t>(flows_.size()) + flows_count > kMaxFlows ||
-      static_cast<int64_t>(early_.size()) + words_count > kMaxEarlyWords) {
-    return absl::ResourceExhaustedError(absl::StrCat(
-        host_->Describe(call.rank, call.node), ": ", flows_count, " chunks in flight (ranks ",
-        group.members_count, " x chunks ", plan.chunks_count, " x phases ", plan.phases.size(),
-        ") with ", words_count,
-        " words for early arrivals are over a limit: ", kMaxFlowsPerCollective,
-        " chunks a collective, ", kMaxFlows, " in all, ", kMaxEarlyWords, " words in all"));
-  }
+  RETURN_IF_ERROR(Plan(call, group, &collective.plan));
+  RETURN_IF_ERROR(TakeFlows(*slot));
   free_slots_.pop_back();
-  collective.nodes.assign(group.members_count, kNone);
-  collective.chunks_done.assign(group.members_count, 0);
-  collective.left_ps.assign(group.members_count, 0);
+  const CollectivePlan& plan = collective.plan;
   const size_t members_count = group.members_count;
   const size_t items_count = size_t{plan.phases.size()} * plan.chunks_count;
+  collective.nodes.assign(members_count, kNone);
+  collective.chunks_done.assign(members_count, 0);
+  collective.left_ps.assign(members_count, 0);
   collective.lanes.assign(members_count * plan.lanes_count, Lane{});
   collective.order.assign(items_count * plan.lanes_count, 0);
   collective.order_count.assign(plan.lanes_count, 0);
@@ -128,16 +144,53 @@ absl::Status CollectiveEngine::Open(const CollectiveCall& call, const Group& gro
     for (int32_t chunk = 0; chunk < plan.chunks_count; ++chunk) List(&collective, 0, chunk);
   }
   collective.phase_of.assign(members_count * plan.chunks_count, 0);
+  return absl::OkStatus();
+}
+
+absl::Status CollectiveEngine::TakeFlows(uint32_t slot) {
+  Collective& collective = *collectives_[slot];
+  const CollectivePlan& plan = collective.plan;
+  const int64_t members_count = collective.members_count;
+  const int64_t flows_count =
+      members_count * plan.chunks_count * static_cast<int64_t>(plan.phases.size());
+  collective.early_words_count = 0;
+  collective.words_count = 0;
+  collective.phase_words.clear();
+  for (const CollectivePhase& phase : plan.phases) {
+    collective.phase_words.push_back(collective.words_count);
+    if (phase.algorithm == AlgorithmKind::kScript) {
+      collective.words_count += static_cast<size_t>(members_count / phase.places_count) *
+                                plan.chunks_count * phase.script->steps.size();
+    }
+    if (phase.algorithm != AlgorithmKind::kDirect) continue;
+    collective.early_words_count =
+        std::max<size_t>(collective.early_words_count, (phase.sends_count + 63) / 64);
+  }
+  const int64_t early_count = flows_count * static_cast<int64_t>(collective.early_words_count);
+  const int64_t words_count = static_cast<int64_t>(collective.words_count);
+  if (flows_count > kMaxFlowsPerCollective ||
+      static_cast<int64_t>(flows_.size()) + flows_count > kMaxFlows ||
+      static_cast<int64_t>(early_.size()) + early_count > kMaxEarlyWords ||
+      static_cast<int64_t>(words_.size()) + words_count > kMaxScriptSteps) {
+    const CollectiveCall& call = collective.first_call;
+    return absl::ResourceExhaustedError(absl::StrCat(
+        host_->Describe(call.rank, call.node), ": ", flows_count, " chunks in flight (ranks ",
+        members_count, " x chunks ", plan.chunks_count, " x phases ", plan.phases.size(), ") with ",
+        early_count, " words for early arrivals and ", words_count,
+        " steps are over a limit: ", kMaxFlowsPerCollective, " chunks a collective, ", kMaxFlows,
+        " in all, ", kMaxEarlyWords, " words and ", kMaxScriptSteps, " steps in all"));
+  }
   collective.flows_count = flows_count;
   if (flows_count == 0) return absl::OkStatus();
   collective.first_flow = flows_.Take(flows_count);
-  if (words_count > 0) collective.first_early = early_.Take(words_count);
+  if (early_count > 0) collective.first_early = early_.Take(early_count);
+  if (words_count > 0) collective.first_word = words_.Take(words_count);
   size_t index = collective.first_flow;
   for (size_t phase = 0; phase < plan.phases.size(); ++phase) {
     for (int32_t chunk = 0; chunk < plan.chunks_count; ++chunk) {
-      for (int32_t member = 0; member < group.members_count; ++member, ++index) {
+      for (int32_t member = 0; member < members_count; ++member, ++index) {
         Flow& flow = flows_[index];
-        flow.slot = *slot;
+        flow.slot = slot;
         flow.member = member;
         flow.chunk = static_cast<uint16_t>(chunk);
         flow.phase = static_cast<uint8_t>(phase);
@@ -153,6 +206,7 @@ void CollectiveEngine::Close(uint32_t slot) {
     flows_.GiveBack(collective.first_flow, collective.flows_count);
     const size_t words_count = collective.flows_count * collective.early_words_count;
     if (words_count > 0) early_.GiveBack(collective.first_early, words_count);
+    if (collective.words_count > 0) words_.GiveBack(collective.first_word, collective.words_count);
   }
   // Collectives of a group end in any order; the list is cut at its front.
   collective.group = nullptr;

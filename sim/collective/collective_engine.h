@@ -17,6 +17,11 @@
 //                           up when each child's chunk is dealt with (e + P, side by
 //                           side), and down again, after e (astra: e + P inside the tree),
 //                           what comes from the parent.
+//   script                  a step starts when those that it waits for have ended. A send
+//                           leaves at once, e later when it waits for none, and ends when its
+//                           message has arrived; a receive ends e (+ P) after it has started
+//                           and its message has come; a compute step takes its duration
+//                           (astra: at least 1 ns).
 // A member is through when everything has come and its own messages have left its ports.
 // A lane (dimension and queue) of a rank starts its chunks, a few at a time, in the order in
 // which the first rank to get to each did. ASTRA-sim takes each rank's own order: the same
@@ -26,8 +31,10 @@
 #define CHAKRAD_SIM_COLLECTIVE_COLLECTIVE_ENGINE_H_
 
 #include <cstdint>
+#include <map>
 #include <memory>
 #include <string>
+#include <tuple>
 #include <utility>
 #include <vector>
 
@@ -55,10 +62,12 @@ class CollectiveHost {
 struct CollectiveCall {
   int32_t rank = 0;
   uint32_t node = 0;
-  uint32_t group = 0;                                // Index into the trace's groups; holds `rank`.
-  CollectiveType type = CollectiveType::kAllReduce;  // HasCostModel(type).
+  uint32_t group = 0;  // Index into the trace's groups; holds `rank`.
+  CollectiveType type = CollectiveType::kAllReduce;
   int64_t bytes = 0;
   uint32_t involved_dims = UINT32_MAX;
+  int32_t root = kNoRank;  // HasRoot(type): a global rank; kNoRank: the group's first.
+  int32_t script = -1;     // ScriptOf the node.
 };
 
 // A collective that some of its members wait in.
@@ -79,7 +88,8 @@ class CollectiveEngine {
 
   // `call.rank` joins its group's next collective now; it may be in others.
   // Done at once (*done) when there is nothing to do: a group of one rank, no dimension
-  // left. FAILED_PRECONDITION when members disagree; RESOURCE_EXHAUSTED when too large.
+  // left. FAILED_PRECONDITION when members disagree, or the root is none of them;
+  // RESOURCE_EXHAUSTED when too large.
   absl::Status Join(const CollectiveCall& call, bool* done);
 
   // An event of a kind from kFirstCollectiveKind on.
@@ -100,6 +110,10 @@ class CollectiveEngine {
   int32_t RankOf(const Collective& collective, int32_t member) const;
   absl::Status Open(const CollectiveCall& call, const Group& group, uint32_t number,
                     uint32_t* slot);
+  absl::Status Plan(const CollectiveCall& call, const Group& group, CollectivePlan* plan);
+  const CollectiveScript* RootedScript(const CollectivePhase& phase);
+  // Memory for the flows of a collective that is planned, and the flows themselves.
+  absl::Status TakeFlows(uint32_t slot);
   absl::Status CheckAgrees(const CollectiveCall& call, const Collective& collective) const;
   void Close(uint32_t slot);
 
@@ -127,6 +141,16 @@ class CollectiveEngine {
   void ReceiveFromParent(size_t index);
 
   void CountBytes(const Collective& collective, int32_t member);
+  // In script_flows.cc.
+  struct ScriptSpot;
+  ScriptSpot SpotOf(size_t index) const;
+  void StartScript(size_t index);
+  void ReceiveScript(size_t index, uint32_t step);
+  void EndScriptStep(size_t index, uint32_t step);
+  void DealWithReceipt(size_t index, const ScriptSpot& spot, uint32_t step);
+  void FinishScriptStep(size_t index, const ScriptSpot& spot, uint32_t step);
+  void RunReadySteps(size_t index, const ScriptSpot& spot);
+
   void Send(size_t index, int32_t peer, double bytes, int64_t at_ps, EventKind kind, int64_t arg);
   void Push(int64_t at_ps, EventTag tag);
 
@@ -141,6 +165,10 @@ class CollectiveEngine {
   std::vector<uint32_t> free_slots_;
   SegmentPool<Flow> flows_;
   SegmentPool<uint64_t> early_;  // Bits: direct messages that came before their receipt.
+  SegmentPool<uint32_t> words_;  // Scripts: see Collective::first_word.
+  std::vector<uint32_t> ready_;  // Scripts: steps of one flow that can start now, oldest first.
+  // By operation, shape and number of places.
+  std::map<std::tuple<PhaseOp, ScriptShape, int32_t>, std::unique_ptr<CollectiveScript>> scripts_;
   std::vector<int64_t> network_bytes_;
 };
 

@@ -24,23 +24,61 @@ enum class QueueShare { kAll, kFirstHalf, kLastHalf };
 PhaseOp OpOf(CollectiveType type) {
   switch (type) {
     case CollectiveType::kAllReduce:
+    case CollectiveType::kBarrier:
       return PhaseOp::kAllReduce;
     case CollectiveType::kAllGather:
       return PhaseOp::kAllGather;
     case CollectiveType::kAllToAll:
       return PhaseOp::kAllToAll;
-    default:
+    case CollectiveType::kReduceScatter:
+    case CollectiveType::kReduceScatterBlock:
       return PhaseOp::kReduceScatter;
+    case CollectiveType::kBroadcast:
+      return PhaseOp::kBroadcast;
+    case CollectiveType::kReduce:
+      return PhaseOp::kReduce;
+    case CollectiveType::kGather:
+      return PhaseOp::kGather;
+    case CollectiveType::kScatter:
+      return PhaseOp::kScatter;
   }
+  return PhaseOp::kAllReduce;
+}
+
+bool IsRooted(PhaseOp op) {
+  return op == PhaseOp::kBroadcast || op == PhaseOp::kReduce || op == PhaseOp::kGather ||
+         op == PhaseOp::kScatter;
+}
+
+ScriptShape ScriptShapeOf(AlgorithmKind kind) {
+  if (kind == AlgorithmKind::kRing) return ScriptShape::kChain;
+  if (kind == AlgorithmKind::kDirect) return ScriptShape::kStar;
+  return ScriptShape::kBinomialTree;
+}
+
+// Whether the system says how a group that fits no dimensions runs: where there is only one, and
+// (not in ASTRA-sim) where all groups run flat.
+bool FlatIsConfigured(const SystemDescription& system,
+                      const CollectiveImplementation& implementation) {
+  return system.dims.size() == 1 ||
+         (implementation.flat && system.semantics == Semantics::kPhysical);
+}
+
+// How it runs else.
+AlgorithmChoice FlatChoice(Semantics semantics, PhaseOp op) {
+  if (semantics == Semantics::kAstra) return {};
+  if (op == PhaseOp::kAllToAll) return {AlgorithmKind::kDirect, -1};
+  if (IsRooted(op)) return {AlgorithmKind::kHalvingDoubling, -1};  // Their binomial tree.
+  return {};
 }
 
 // What a rank holds after the phase. Astra: whole bytes, cut down.
 ByteFraction BytesAfter(Semantics semantics, PhaseOp op, ByteFraction bytes, int64_t places_count) {
-  if (op == PhaseOp::kReduceScatter) {
+  if (op == PhaseOp::kReduceScatter || op == PhaseOp::kScatter) {
     if (semantics == Semantics::kAstra) return {bytes.num / places_count, 1};
     return {bytes.num, bytes.den * places_count};
   }
-  if (op == PhaseOp::kAllGather) {
+  if (op == PhaseOp::kAllGather || op == PhaseOp::kGather) {
     if (bytes.den % places_count == 0) return {bytes.num, bytes.den / places_count};
     return {bytes.num * places_count, bytes.den};
   }
@@ -49,9 +87,13 @@ ByteFraction BytesAfter(Semantics semantics, PhaseOp op, ByteFraction bytes, int
 
 class Planner {
  public:
-  Planner(const SystemDescription& system, const CollectiveImplementation& implementation,
+  Planner(const SystemDescription& system, const CollectiveSpec& spec, const GroupShape& shape,
           CollectivePlan* plan)
-      : system_(system), implementation_(implementation), plan_(plan) {}
+      : system_(system),
+        spec_(spec),
+        shape_(shape),
+        implementation_(ImplementationOf(system, spec.type)),
+        plan_(plan) {}
 
   void AddPhase(PhaseOp op, int dim, int32_t places_count, int32_t stride, AlgorithmChoice choice,
                 QueueShare share) {
@@ -69,23 +111,23 @@ class Planner {
     bytes_ = BytesAfter(system_.semantics, op, bytes_, places_count);
   }
 
-  void AddAllNpus(PhaseOp op, uint32_t involved_dims) {
+  // A group that fits the dimensions.
+  void AddDims(PhaseOp op) {
     if (implementation_.flat) {
-      const int32_t npus_count = static_cast<int32_t>(NpusCount(system_));
-      if (npus_count > 1 && involved_dims != 0) {
-        AddPhase(op, 0, npus_count, 1, implementation_.per_dim[0], QueueShare::kFirstHalf);
+      if (shape_.ranks_count > 1 && spec_.involved_dims != 0) {
+        AddPhase(op, 0, shape_.ranks_count, 1, implementation_.per_dim[0], FirstHalfOrAll(op));
       }
       return;
     }
     std::vector<int> dims;
     for (int dim = 0; dim < static_cast<int>(system_.dims.size()); ++dim) {
-      if (system_.dims[dim].npus_count > 1 && (involved_dims >> dim & 1) != 0) dims.push_back(dim);
+      if (shape_.counts[dim] > 1 && (spec_.involved_dims >> dim & 1) != 0) dims.push_back(dim);
     }
-    if (op == PhaseOp::kAllGather) std::reverse(dims.begin(), dims.end());
+    const bool descending =
+        op == PhaseOp::kAllGather || op == PhaseOp::kBroadcast || op == PhaseOp::kScatter;
+    if (descending) std::reverse(dims.begin(), dims.end());
     if (op != PhaseOp::kAllReduce || !system_.local_bw_aware) {
-      const QueueShare share =
-          op == PhaseOp::kAllReduce ? QueueShare::kFirstHalf : QueueShare::kAll;
-      for (const int dim : dims) AddDim(op, dim, share);
+      for (const int dim : dims) AddDim(op, dim, FirstHalfOrAll(op));
       return;
     }
     if (dims.empty()) return;
@@ -97,16 +139,30 @@ class Planner {
     for (const int dim : dims) AddDim(PhaseOp::kAllGather, dim, QueueShare::kLastHalf);
   }
 
-  void AddSubgroup(PhaseOp op, int32_t ranks_count) {
-    if (ranks_count < 2) return;
-    const AlgorithmChoice choice =
-        system_.dims.size() == 1 ? implementation_.per_dim[0] : AlgorithmChoice{};
+  // A group that does not: in list order.
+  void AddFlat(PhaseOp op) {
+    plan_->flat = system_.dims.size() > 1;
+    if (shape_.ranks_count < 2) return;
+    const AlgorithmChoice choice = FlatIsConfigured(system_, implementation_)
+                                       ? implementation_.per_dim[0]
+                                       : FlatChoice(system_.semantics, op);
     if (system_.semantics == Semantics::kAstra) endpoint_delay_ns_ = kAstraSubgroupEndpointDelayNs;
-    AddPhase(op, 0, ranks_count, 1, choice,
-             op == PhaseOp::kAllReduce ? QueueShare::kFirstHalf : QueueShare::kAll);
+    AddPhase(op, 0, shape_.ranks_count, 1, choice, FirstHalfOrAll(op));
     CollectivePhase& phase = plan_->phases.back();
     // In a subgroup ASTRA-sim lets (n - 1) windows of receipts reduce, not one.
-    phase.reduce_run = phase.window * (ranks_count - 1);
+    phase.reduce_run = phase.window * (shape_.ranks_count - 1);
+  }
+
+  void AddCustom(PhaseOp op) {
+    if (shape_.ranks_count < 2) return;
+    // ASTRA-sim charges custom algorithms no endpoint delay.
+    if (system_.semantics == Semantics::kAstra) endpoint_delay_ns_ = 0;
+    AddPhase(op, 0, shape_.ranks_count, 1, {}, FirstHalfOrAll(op));
+    CollectivePhase& phase = plan_->phases.back();
+    phase.algorithm = AlgorithmKind::kScript;
+    phase.script_shape = ScriptShape::kCustom;
+    phase.script = &system_.scripts[spec_.script];
+    phase.root = 0;
   }
 
   void set_bytes(int64_t bytes) { bytes_ = {bytes, 1}; }
@@ -126,11 +182,13 @@ class Planner {
 
   // Physical, once the phases are there.
   void CutPhysical(bool any_bytes) {
-    bool any_tree = false;
+    bool any_tree = false, any_rooted = false;
     for (const CollectivePhase& phase : plan_->phases) {
       any_tree = any_tree || phase.algorithm == AlgorithmKind::kDoubleBinaryTree;
+      any_rooted = any_rooted || (phase.script == nullptr && IsRooted(phase.op));
     }
-    int32_t chunks_count = plan_->phases.size() > 1 || any_tree ? system_.splits : 1;
+    int32_t chunks_count = plan_->phases.size() > 1 || any_tree || any_rooted ? system_.splits : 1;
+    if (any_rooted) plan_->lane_chunks_count = chunks_count;
     if (any_tree) {
       chunks_count += chunks_count % 2;
       // Both trees run together; of a lone tree phase everything does.
@@ -151,11 +209,21 @@ class Planner {
  private:
   void AddDim(PhaseOp op, int dim, QueueShare share) {
     int32_t stride = 1;
-    for (int lower = 0; lower < dim; ++lower) stride *= system_.dims[lower].npus_count;
-    AddPhase(op, dim, system_.dims[dim].npus_count, stride, implementation_.per_dim[dim], share);
+    for (int lower = 0; lower < dim; ++lower) stride *= shape_.counts[lower];
+    AddPhase(op, dim, shape_.counts[dim], stride, implementation_.per_dim[dim], share);
   }
 
-  static void SetSends(AlgorithmChoice choice, CollectivePhase* phase) {
+  static QueueShare FirstHalfOrAll(PhaseOp op) {
+    return op == PhaseOp::kAllReduce ? QueueShare::kFirstHalf : QueueShare::kAll;
+  }
+
+  void SetSends(AlgorithmChoice choice, CollectivePhase* phase) const {
+    if (IsRooted(phase->op)) {
+      phase->algorithm = AlgorithmKind::kScript;
+      phase->script_shape = ScriptShapeOf(choice.kind);
+      phase->root = spec_.root;
+      return;
+    }
     const int64_t peers_count = phase->places_count - 1;
     const bool all_reduce = phase->op == PhaseOp::kAllReduce;
     phase->sends_count = all_reduce ? 2 * peers_count : peers_count;
@@ -180,6 +248,8 @@ class Planner {
         // Whatever was asked for, ASTRA-sim's tree does an all-reduce. Physical: PlanFault.
         phase->op = PhaseOp::kAllReduce;
         break;
+      case AlgorithmKind::kScript:
+        CHECK(false) << "a script is no choice of a system";
     }
   }
 
@@ -194,6 +264,8 @@ class Planner {
   }
 
   const SystemDescription& system_;
+  const CollectiveSpec& spec_;
+  const GroupShape& shape_;
   const CollectiveImplementation& implementation_;
   CollectivePlan* plan_;
   int64_t endpoint_delay_ns_ = system_.endpoint_delay_ns;
@@ -205,7 +277,8 @@ std::pair<int64_t, int64_t> AstraChunks(const SystemDescription& system, Collect
                                         int64_t bytes) {
   const int64_t npus_count = NpusCount(system);
   int64_t chunk_bytes = bytes / system.splits;
-  if (type != CollectiveType::kAllGather && chunk_bytes < npus_count) {
+  const bool parts = type == CollectiveType::kAllGather || type == CollectiveType::kGather;
+  if (!parts && chunk_bytes < npus_count) {
     chunk_bytes = npus_count;
     bytes = system.splits * npus_count;
   }
@@ -214,16 +287,32 @@ std::pair<int64_t, int64_t> AstraChunks(const SystemDescription& system, Collect
 }
 
 // The double binary tree is an all-reduce. In physical semantics nothing else runs on it.
-std::string TreeFault(const SystemDescription& system, CollectiveType type, size_t dim) {
+std::string TreeFault(const SystemDescription& system, CollectiveType type, const GroupShape& shape,
+                      size_t dim) {
   if (OpOf(type) != PhaseOp::kAllReduce) {
     return "doubleBinaryTree is an all-reduce: configure ring, direct or halvingDoubling";
   }
-  if (system.all_reduce.flat || !system.local_bw_aware) return "";
+  if (!shape.fits || system.all_reduce.flat || !system.local_bw_aware) return "";
   for (size_t higher = dim + 1; higher < system.dims.size(); ++higher) {
-    if (system.dims[higher].npus_count == 1 || system.dims[dim].npus_count == 1) continue;
+    if (shape.counts[higher] == 1) continue;
     return absl::StrCat("doubleBinaryTree is an all-reduce, and with localBWAware dimension ", dim,
                         " runs a reduce-scatter and an all-gather: configure baseline, or ring, ",
                         "direct or halvingDoubling");
+  }
+  return "";
+}
+
+std::string KindFault(const SystemDescription& system, CollectiveType type, AlgorithmKind kind,
+                      int32_t places_count) {
+  const bool astra = system.semantics == Semantics::kAstra;
+  if (kind == AlgorithmKind::kHalvingDoubling && type == CollectiveType::kAllToAll && astra) {
+    return "halvingDoubling has no all-to-all";
+  }
+  const bool needs_power_of_two = kind == AlgorithmKind::kHalvingDoubling ||
+                                  (kind == AlgorithmKind::kDoubleBinaryTree && astra);
+  if (needs_power_of_two && !std::has_single_bit(uint32_t(places_count))) {
+    return absl::StrCat(AlgorithmKindName(kind), " needs a power of two of ranks, and ",
+                        "the group has ", places_count);
   }
   return "";
 }
@@ -236,9 +325,18 @@ bool HasCostModel(CollectiveType type) {
          type == CollectiveType::kAllToAll;
 }
 
+bool HasCostModel(Semantics semantics, CollectiveType type) {
+  return semantics == Semantics::kPhysical || HasCostModel(type);
+}
+
+bool HasRoot(CollectiveType type) { return IsRooted(OpOf(type)); }
+
 const CollectiveImplementation& ImplementationOf(const SystemDescription& system,
                                                  CollectiveType type) {
-  CHECK(HasCostModel(type)) << static_cast<int>(type);
+  const auto own_or = [](const CollectiveImplementation& own,
+                         const CollectiveImplementation& other) -> const auto& {
+    return own.per_dim.empty() ? other : own;
+  };
   switch (OpOf(type)) {
     case PhaseOp::kAllReduce:
       return system.all_reduce;
@@ -246,27 +344,47 @@ const CollectiveImplementation& ImplementationOf(const SystemDescription& system
       return system.all_gather;
     case PhaseOp::kAllToAll:
       return system.all_to_all;
+    case PhaseOp::kBroadcast:
+      return own_or(system.broadcast, system.all_reduce);
+    case PhaseOp::kReduce:
+      return own_or(system.reduce, system.all_reduce);
+    case PhaseOp::kGather:
+      return own_or(system.gather, system.all_gather);
+    case PhaseOp::kScatter:
+      return own_or(system.scatter, system.reduce_scatter);
     case PhaseOp::kReduceScatter:
       break;
   }
   return system.reduce_scatter;
 }
 
-void PlanCollective(const SystemDescription& system, CollectiveType type, int64_t bytes,
-                    int32_t ranks_count, uint32_t involved_dims, CollectivePlan* plan) {
+int32_t ScriptOf(const SystemDescription& system, CollectiveType type, uint64_t node_id) {
+  const auto by_id = system.script_by_node_id.find(node_id);
+  if (by_id != system.script_by_node_id.end()) return by_id->second;
+  const auto by_type = system.script_by_type.find(type);
+  return by_type == system.script_by_type.end() ? -1 : by_type->second;
+}
+
+void PlanCollective(const SystemDescription& system, const CollectiveSpec& spec,
+                    const GroupShape& shape, CollectivePlan* plan) {
   const bool astra = system.semantics == Semantics::kAstra;
+  const bool custom = spec.script >= 0;
+  const int64_t bytes = spec.type == CollectiveType::kBarrier ? 0 : spec.bytes;
   const auto [chunk_bytes, chunks_count] =
-      astra ? AstraChunks(system, type, bytes) : std::pair(bytes, int64_t{1});
+      astra && !custom ? AstraChunks(system, spec.type, bytes) : std::pair(bytes, int64_t{1});
   plan->phases.clear();
+  plan->flat = false;
   plan->lanes_count = static_cast<int32_t>(system.dims.size()) * system.num_queues_per_dim;
   plan->lane_chunks_count =
       (system.active_chunks_per_dim + system.num_queues_per_dim - 1) / system.num_queues_per_dim;
-  Planner planner(system, ImplementationOf(system, type), plan);
+  Planner planner(system, spec, shape, plan);
   planner.set_bytes(chunk_bytes);
-  if (ranks_count == NpusCount(system)) {
-    planner.AddAllNpus(OpOf(type), involved_dims);
+  if (custom) {
+    planner.AddCustom(OpOf(spec.type));
+  } else if (shape.fits) {
+    planner.AddDims(OpOf(spec.type));
   } else {
-    planner.AddSubgroup(OpOf(type), ranks_count);
+    planner.AddFlat(OpOf(spec.type));
   }
   if (astra) {
     planner.CutAstra(chunks_count);
@@ -275,28 +393,43 @@ void PlanCollective(const SystemDescription& system, CollectiveType type, int64_
   }
 }
 
-std::string PlanFault(const SystemDescription& system, CollectiveType type, int32_t ranks_count) {
-  const bool subgroup = ranks_count != NpusCount(system);
-  if (subgroup && (system.dims.size() > 1 || ranks_count < 2)) return "";
-  const bool astra = system.semantics == Semantics::kAstra;
+void PlanCollective(const SystemDescription& system, CollectiveType type, int64_t bytes,
+                    int32_t ranks_count, uint32_t involved_dims, CollectivePlan* plan) {
+  const CollectiveSpec spec{type, bytes, involved_dims};
+  const bool whole = ranks_count == NpusCount(system);
+  PlanCollective(system, spec, whole ? WholeShape(system) : FlatShape(ranks_count), plan);
+}
+
+std::string PlanFault(const SystemDescription& system, CollectiveType type, const GroupShape& shape,
+                      int32_t script) {
+  if (shape.ranks_count < 2) return "";
+  if (script >= 0) {
+    const CollectiveScript& custom = system.scripts[script];
+    if (custom.places_count == shape.ranks_count) return "";
+    return absl::StrCat("the custom algorithm \"", custom.name, "\" is for ", custom.places_count,
+                        " ranks, and the group has ", shape.ranks_count);
+  }
+  if (HasRoot(type)) return "";
   const CollectiveImplementation& implementation = ImplementationOf(system, type);
+  if (!shape.fits && !FlatIsConfigured(system, implementation)) return "";
+  const bool one_phase = !shape.fits || implementation.flat;
   for (size_t dim = 0; dim < implementation.per_dim.size(); ++dim) {
     const AlgorithmKind kind = implementation.per_dim[dim].kind;
-    if (kind == AlgorithmKind::kHalvingDoubling && type == CollectiveType::kAllToAll && astra) {
-      return "halvingDoubling has no all-to-all";
+    const int32_t places_count = one_phase ? shape.ranks_count : shape.counts[dim];
+    if (places_count == 1) continue;
+    std::string fault = KindFault(system, type, kind, places_count);
+    if (fault.empty() && kind == AlgorithmKind::kDoubleBinaryTree &&
+        system.semantics == Semantics::kPhysical) {
+      fault = TreeFault(system, type, shape, dim);
     }
-    if (kind == AlgorithmKind::kDoubleBinaryTree && !astra) {
-      const std::string fault = TreeFault(system, type, dim);
-      if (!fault.empty()) return fault;
-    }
-    const bool needs_power_of_two = kind == AlgorithmKind::kHalvingDoubling ||
-                                    (kind == AlgorithmKind::kDoubleBinaryTree && astra);
-    if (subgroup && needs_power_of_two && !std::has_single_bit(uint32_t(ranks_count))) {
-      return absl::StrCat(AlgorithmKindName(kind), " needs a power of two of ranks, and ",
-                          "the group has ", ranks_count);
-    }
+    if (!fault.empty()) return fault;
   }
   return "";
+}
+
+std::string PlanFault(const SystemDescription& system, CollectiveType type, int32_t ranks_count) {
+  const bool whole = ranks_count == NpusCount(system);
+  return PlanFault(system, type, whole ? WholeShape(system) : FlatShape(ranks_count));
 }
 
 }  // namespace chakrad

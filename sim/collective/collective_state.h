@@ -9,8 +9,14 @@
 #include <vector>
 
 #include "sim/collective/collective_engine.h"
+#include "sim/collective/group_shape.h"
 
 namespace chakrad {
+
+inline EventTag FlowTag(EventKind kind, int64_t arg, size_t index) {
+  return EventTag{static_cast<uint8_t>(kind), static_cast<uint32_t>(arg) & kMaxEventArg,
+                  static_cast<uint32_t>(index)};
+}
 
 // One chunk on one rank in one phase.
 struct CollectiveEngine::Flow {
@@ -22,8 +28,8 @@ struct CollectiveEngine::Flow {
   uint32_t slot = 0;  // Of the collective.
   int32_t member = 0;
   uint32_t sent = 0;
-  uint32_t received = 0;
-  uint32_t ready = 0;  // Direct: turns to send that the endpoint has given.
+  uint32_t received = 0;  // Script: steps that have ended.
+  uint32_t ready = 0;     // Direct: turns to send that the endpoint has given.
   uint16_t chunk = 0;
   uint8_t phase = 0;
   bool started = false;
@@ -39,8 +45,8 @@ struct CollectiveEngine::Lane {
 
 struct CollectiveEngine::Group {
   // `list`: the group's ranks in order. A group of all NPUs is the system, in NPU order.
-  Group(const std::vector<int32_t>& list, int32_t npus_count)
-      : members_count(static_cast<int32_t>(list.size())) {
+  Group(const std::vector<int32_t>& list, const SystemDescription& system, int32_t npus_count)
+      : members_count(static_cast<int32_t>(list.size())), shape(ShapeOf(system, list)) {
     next_number.assign(list.size(), 0);
     if (members_count == npus_count) return;
     ranks = list;
@@ -58,6 +64,7 @@ struct CollectiveEngine::Group {
   }
 
   int32_t members_count;
+  GroupShape shape;
   std::vector<int32_t> ranks;  // By member; empty for a group of all NPUs.
   std::vector<std::pair<int32_t, int32_t>> member_by_rank;
   std::vector<uint32_t> next_number;  // By member: of the collective it joins next.
@@ -76,7 +83,11 @@ struct CollectiveEngine::Collective {
   size_t first_flow = 0;
   size_t flows_count = 0;
   size_t first_early = 0;
-  size_t early_words_count = 0;      // A flow.
+  size_t early_words_count = 0;  // A flow.
+  // Scripts: a word a step, by phase, chunk, line, script place.
+  size_t first_word = 0;
+  size_t words_count = 0;
+  std::vector<size_t> phase_words;   // By phase: its first, from first_word on.
   std::vector<uint32_t> nodes;       // By member; kNone: has not joined.
   std::vector<int32_t> chunks_done;  // By member.
   std::vector<int64_t> left_ps;      // By member: when its last message has left its port.

@@ -171,10 +171,10 @@ TEST(CollectivePlanTest, PhysicalRefusesTreesThatAreNoAllReduce) {
               testing::HasSubstr("with localBWAware dimension 0 runs a reduce-scatter"));
   two.all_reduce.per_dim[0].kind = AlgorithmKind::kRing;
   EXPECT_EQ(PlanFault(two, CollectiveType::kAllReduce, 6), "");
-  two.semantics = Semantics::kAstra;
-  EXPECT_EQ(PlanFault(two, CollectiveType::kAllGather, 6), "");
-  two.all_to_all.per_dim[0].kind = AlgorithmKind::kHalvingDoubling;
-  EXPECT_EQ(PlanFault(two, CollectiveType::kAllToAll, 6), "halvingDoubling has no all-to-all");
+  SystemDescription astra = System({Dim(2), Dim(4)}, {AlgorithmKind::kDoubleBinaryTree, -1});
+  EXPECT_EQ(PlanFault(astra, CollectiveType::kAllGather, 8), "");
+  astra.all_to_all.per_dim[0].kind = AlgorithmKind::kHalvingDoubling;
+  EXPECT_EQ(PlanFault(astra, CollectiveType::kAllToAll, 8), "halvingDoubling has no all-to-all");
 }
 
 CollectivePhase Phase(AlgorithmKind algorithm, PhaseOp op, int32_t places_count, int64_t bytes) {

@@ -16,15 +16,6 @@ namespace {
 constexpr uint32_t kFromChild = 0;
 constexpr uint32_t kFromParent = 1;
 
-int32_t PlaceOf(const CollectivePhase& phase, int32_t member) {
-  return member / phase.stride % phase.places_count;
-}
-
-EventTag Tag(EventKind kind, int64_t arg, size_t index) {
-  return EventTag{static_cast<uint8_t>(kind), static_cast<uint32_t>(arg) & kMaxEventArg,
-                  static_cast<uint32_t>(index)};
-}
-
 }  // namespace
 
 int32_t CollectiveEngine::RankOf(const Collective& collective, int32_t member) const {
@@ -51,7 +42,7 @@ void CollectiveEngine::Send(size_t index, int32_t peer, double bytes, int64_t at
   const int32_t steps_away = peer - PlaceOf(phase, flow.member);
   const int32_t member = flow.member + steps_away * phase.stride;
   const int32_t src = RankOf(collective, flow.member), dst = RankOf(collective, member);
-  network_->Send(at_ps, src, dst, bytes, Tag(kind, arg, index + member - flow.member));
+  network_->Send(at_ps, src, dst, bytes, FlowTag(kind, arg, index + member - flow.member));
   if (at_ps > queue_->now_ps()) return;
   int64_t& left_ps = collectives_[flow.slot]->left_ps[flow.member];
   left_ps = std::max(left_ps, network_->PortFreePs(src, dst));
@@ -88,6 +79,10 @@ void CollectiveEngine::Handle(const Event& event) {
       if (flow.started) ReceiveFromChild(index);
       return;
     }
+    case EventKind::kScriptArrived:
+      return ReceiveScript(index, event.tag.arg);
+    case EventKind::kScriptStepDone:
+      return EndScriptStep(index, event.tag.arg);
     case EventKind::kPhaseDone:
       return EndPhase(index);
     case EventKind::kMemberLeft:
@@ -143,9 +138,11 @@ void CollectiveEngine::StartFlow(const Collective& collective, size_t index) {
       SendPair(index, ready_ps);
       return DrainPair(index);
     case AlgorithmKind::kDirect:
-      return Push(ready_ps, Tag(EventKind::kDirectStarted, 0, index));
+      return Push(ready_ps, FlowTag(EventKind::kDirectStarted, 0, index));
     case AlgorithmKind::kDoubleBinaryTree:
       return StartTree(index);
+    case AlgorithmKind::kScript:
+      return StartScript(index);
   }
 }
 
@@ -182,6 +179,7 @@ void CollectiveEngine::EndMember(size_t index) {
 void CollectiveEngine::CountBytes(const Collective& collective, int32_t member) {
   int64_t& sum = network_bytes_[RankOf(collective, member)];
   for (const CollectivePhase& phase : collective.plan.phases) {
+    if (!TakesPart(phase, member)) continue;
     const int64_t bytes = SentBytes(phase, collective.plan.chunks_count, PlaceOf(phase, member));
     sum = bytes > INT64_MAX - sum ? INT64_MAX : sum + bytes;
   }
@@ -221,7 +219,7 @@ void CollectiveEngine::DrainPair(size_t index) {
         std::min(kHorizonPs, std::max(queue_->now_ps(), flow.at_ps) + phase.endpoint_delay_ps +
                                  ReductionPs(*system_, what.reduce_bytes));
     if (flow.received == phase.sends_count) {
-      return Push(ready_ps, Tag(EventKind::kPhaseDone, 0, index));
+      return Push(ready_ps, FlowTag(EventKind::kPhaseDone, 0, index));
     }
     SendPair(index, ready_ps);
   }
@@ -246,7 +244,7 @@ void CollectiveEngine::ReceiveDirect(size_t index) {
   const bool reduces = DirectReceiptReduces(phase, flow.received++);
   Push(queue_->now_ps() + phase.endpoint_delay_ps +
            (reduces ? ReductionPs(*system_, phase.message_bytes) : 0),
-       Tag(EventKind::kDirectReady, 0, index));
+       FlowTag(EventKind::kDirectReady, 0, index));
 }
 
 void CollectiveEngine::ReadyDirect(size_t index) {
@@ -280,7 +278,7 @@ void CollectiveEngine::SendDirect(size_t index) {
   uint64_t& early = early_[EarlyWord(flow, index, number)];
   if ((early & bit) == 0) return;
   early &= ~bit;
-  Push(queue_->now_ps(), Tag(EventKind::kDirectReceived, 0, index));
+  Push(queue_->now_ps(), FlowTag(EventKind::kDirectReceived, 0, index));
 }
 
 // ---- Double binary tree.
@@ -315,7 +313,7 @@ void CollectiveEngine::ReceiveFromChild(size_t index) {
   }
   Send(index, place.children[0], phase.chunk_bytes, flow.at_ps, EventKind::kTreeArrived,
        kFromParent);
-  Push(flow.at_ps, Tag(EventKind::kPhaseDone, 0, index));
+  Push(flow.at_ps, FlowTag(EventKind::kPhaseDone, 0, index));
 }
 
 void CollectiveEngine::ReceiveFromParent(size_t index) {
@@ -330,7 +328,7 @@ void CollectiveEngine::ReceiveFromParent(size_t index) {
     Send(index, place.children[i], phase.chunk_bytes, ready_ps, EventKind::kTreeArrived,
          kFromParent);
   }
-  Push(ready_ps, Tag(EventKind::kPhaseDone, 0, index));
+  Push(ready_ps, FlowTag(EventKind::kPhaseDone, 0, index));
 }
 
 }  // namespace chakrad

@@ -83,6 +83,7 @@ int64_t SentChunks(const CollectivePhase& phase, int32_t chunks_count, int32_t p
       return (phase.op == PhaseOp::kAllReduce ? 2 : 1) * int64_t{phase.places_count - 1} *
              chunks_count;
     case AlgorithmKind::kDoubleBinaryTree:
+    case AlgorithmKind::kScript:
       break;
   }
   return TreeSends(phase, 0, place) * ((chunks_count + 1) / 2) +
@@ -91,6 +92,29 @@ int64_t SentChunks(const CollectivePhase& phase, int32_t chunks_count, int32_t p
 
 int64_t CutToInt64(absl::int128 bytes) {
   return bytes > INT64_MAX ? INT64_MAX : static_cast<int64_t>(bytes);
+}
+
+// ASTRA-sim's custom algorithms have the sizes in their traces.
+int64_t ScriptUnitsTotal(const CollectivePhase& phase) {
+  const bool as_they_are =
+      phase.semantics == Semantics::kAstra && phase.script_shape == ScriptShape::kCustom;
+  return as_they_are ? 0 : phase.script->units_total;
+}
+
+int64_t ScriptSentBytes(const CollectivePhase& phase, int32_t chunks_count, int32_t place) {
+  const CollectiveScript& script = *phase.script;
+  const int32_t script_place = ScriptPlaceOf(phase, place);
+  const int64_t total = ScriptUnitsTotal(phase);
+  const bool shares = total > 0;
+  const bool whole = shares && phase.semantics == Semantics::kAstra;
+  absl::int128 units = 0;
+  for (uint32_t i = script.step_begin[script_place]; i < script.step_begin[script_place + 1]; ++i) {
+    const ScriptStep& step = script.steps[i];
+    if (step.kind != ScriptStep::Kind::kSend) continue;
+    units += whole ? static_cast<int64_t>(ScriptMessageBytes(phase, step.units)) : step.units;
+  }
+  if (!shares || whole) return CutToInt64(units * chunks_count);
+  return CutToInt64(units * phase.all_chunks.num / (absl::int128(total) * phase.all_chunks.den));
 }
 
 // Astra: messages are whole, so that their sum is.
@@ -166,7 +190,26 @@ TreePlace TreePlaceOf(int32_t places_count, bool root_is_last, int32_t place) {
   return result;
 }
 
+int32_t ScriptPlaceOf(const CollectivePhase& phase, int32_t place) {
+  const int32_t from_root = place - PlaceOf(phase, phase.root);
+  return from_root < 0 ? from_root + phase.places_count : from_root;
+}
+
+int32_t PlaceOfScriptPlace(const CollectivePhase& phase, int32_t script_place) {
+  const int32_t place = script_place + PlaceOf(phase, phase.root);
+  return place >= phase.places_count ? place - phase.places_count : place;
+}
+
+double ScriptMessageBytes(const CollectivePhase& phase, int64_t units) {
+  const int64_t total = ScriptUnitsTotal(phase);
+  if (total == 0) return static_cast<double>(units);
+  const double bytes =
+      phase.chunk_bytes * (static_cast<double>(units) / static_cast<double>(total));
+  return phase.semantics == Semantics::kAstra ? std::floor(bytes) : bytes;
+}
+
 int64_t SentBytes(const CollectivePhase& phase, int32_t chunks_count, int32_t place) {
+  if (phase.algorithm == AlgorithmKind::kScript) return ScriptSentBytes(phase, chunks_count, place);
   if (phase.semantics == Semantics::kAstra) return SentBytesAstra(phase, chunks_count, place);
   int64_t den = 1;
   const absl::int128 num = SentChunks(phase, chunks_count, place, &den);

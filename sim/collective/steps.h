@@ -10,6 +10,17 @@
 
 namespace chakrad {
 
+// The place of a member of the collective in its line of the phase.
+inline int32_t PlaceOf(const CollectivePhase& phase, int32_t member) {
+  return member / phase.stride % phase.places_count;
+}
+// Whether the member takes part in the phase. Of a script over one dimension of several only
+// the lines do in whose lower dimensions the root sits; whoever does not is through at once.
+inline bool TakesPart(const CollectivePhase& phase, int32_t member) {
+  return phase.algorithm != AlgorithmKind::kScript ||
+         member % phase.stride == phase.root % phase.stride;
+}
+
 // Ring and halving-doubling: in each of phase.sends_count steps a place sends one
 // message and receives one, of equal size.
 struct PairStep {
@@ -53,8 +64,15 @@ int32_t ChunkDirection(const CollectivePhase& phase, int32_t chunk, int32_t queu
 // the truncated quotient); 0 where that is 0.
 int64_t ReductionPs(const SystemDescription& system, double bytes);
 
-// Bytes that `place` sends in `phase`, all of its `chunks_count` chunks together. Physical: the
-// exact sum, rounded down once. Cut at INT64_MAX.
+// Scripts: places count from the root's on. The place in the script of a place of the phase, and
+// back.
+int32_t ScriptPlaceOf(const CollectivePhase& phase, int32_t place);
+int32_t PlaceOfScriptPlace(const CollectivePhase& phase, int32_t script_place);
+// Scripts: bytes of a message of `units`, of one chunk. Astra: whole.
+double ScriptMessageBytes(const CollectivePhase& phase, int64_t units);
+
+// Bytes that `place`, which takes part, sends in `phase`, all of its `chunks_count` chunks
+// together. Physical: the exact sum, rounded down once. Cut at INT64_MAX.
 int64_t SentBytes(const CollectivePhase& phase, int32_t chunks_count, int32_t place);
 
 }  // namespace chakrad

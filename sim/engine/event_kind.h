@@ -23,7 +23,9 @@ enum class EventKind : uint8_t {
   kDirectReady = 20,     // Direct: a received message is dealt with.
   kTreeArrived = 21,     // Tree; arg: 0 from a child, 1 from the parent.
   kPhaseDone = 22,
-  kMemberLeft = 23,  // All that the flow's member has sent has left its ports.
+  kScriptArrived = 23,   // Script; arg: the receiver's step.
+  kScriptStepDone = 24,  // Script; arg: a step that is dealt with.
+  kMemberLeft = 25,      // All that the flow's member has sent has left its ports.
 };
 inline constexpr uint8_t kFirstNetworkKind = 8;
 inline constexpr uint8_t kFirstCollectiveKind = 16;

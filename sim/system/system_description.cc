@@ -101,6 +101,8 @@ absl::string_view AlgorithmKindName(AlgorithmKind kind) {
       return "halvingDoubling";
     case AlgorithmKind::kDoubleBinaryTree:
       return "doubleBinaryTree";
+    case AlgorithmKind::kScript:
+      return "script";
   }
   return "unknown";
 }

@@ -7,11 +7,14 @@
 #define CHAKRAD_SIM_SYSTEM_SYSTEM_DESCRIPTION_H_
 
 #include <cstdint>
+#include <map>
 #include <string>
 #include <utility>
 #include <vector>
 
 #include "common/status.h"
+#include "sim/system/collective_script.h"
+#include "trace/model/types.h"
 
 namespace chakrad {
 
@@ -77,7 +80,8 @@ enum class AlgorithmKind : uint8_t {
   kRing = 0,
   kDirect = 1,            // To every peer, `window` messages outstanding.
   kHalvingDoubling = 2,   // Needs a power of two of ranks.
-  kDoubleBinaryTree = 3,  // Needs a power of two of ranks; always an all-reduce.
+  kDoubleBinaryTree = 3,  // Always an all-reduce. Astra: needs a power of two of ranks.
+  kScript = 4,            // Steps as data: a CollectiveScript. Never an AlgorithmChoice.
 };
 absl::string_view AlgorithmKindName(AlgorithmKind kind);  // "ring", ... as in the system file.
 
@@ -149,6 +153,15 @@ struct SystemDescription {
   std::vector<NpuOverride> npu_overrides;
   // Each has dims.size() choices, or one when flat.
   CollectiveImplementation all_reduce, all_gather, reduce_scatter, all_to_all;
+  // The same of these; empty per_dim: as all_reduce, all_reduce, all_gather, reduce_scatter. Of
+  // a choice they take the shape: ring, a chain; direct, the root with every other; the others,
+  // a binomial tree. A barrier is an all-reduce of 0 bytes.
+  CollectiveImplementation broadcast, reduce, gather, scatter;
+  // Custom algorithms, and who runs them in place of the above: a type, or the collective nodes
+  // with an id (which comes first). Values: index into `scripts`.
+  std::vector<CollectiveScript> scripts;
+  std::map<CollectiveType, int32_t> script_by_type;
+  std::map<uint64_t, int32_t> script_by_node_id;
 
   // All-reduce over several dimensions: true, reduce-scatter down and all-gather
   // up with shrinking sizes ("localBWAware"); false, a full all-reduce on each
