@@ -45,6 +45,14 @@ SystemDescription RandomSystem(Semantics semantics, TopologyKind topology, int32
   return system;
 }
 
+// Whether the link back end has to agree in physical semantics: no link carries messages of two
+// NPUs at once. (In each turn of a direct exchange everybody sends to somebody else. But a fully
+// connected NPU has a link to each peer there, and no port that they share.)
+bool LinksAreNotShared(TopologyKind topology, AlgorithmKind kind) {
+  if (kind == AlgorithmKind::kDirect) return topology == TopologyKind::kSwitch;
+  return true;
+}
+
 // Every type, `rounds` random systems and sizes for each.
 void Compare(Semantics semantics, TopologyKind topology, AlgorithmKind kind, int32_t npus_count,
              int rounds) {
@@ -69,6 +77,11 @@ void Compare(Semantics semantics, TopologyKind topology, AlgorithmKind kind, int
       EXPECT_EQ(run.end_ps,
                 std::vector<int64_t>(npus_count, ClosedFormPs(system, type, kind, bytes)))
           << where();
+      if (semantics == Semantics::kPhysical && LinksAreNotShared(topology, kind)) {
+        SystemDescription links = system;
+        links.back_end = NetworkBackEnd::kLink;
+        EXPECT_EQ(RunOne(links, one).end_ps, run.end_ps) << where();
+      }
       EXPECT_EQ(run.network_bytes,
                 std::vector<int64_t>(npus_count, ClosedFormSentBytes(system, type, kind, bytes)))
           << where();
@@ -176,6 +189,55 @@ TEST(PhysicalTest, ATreeOfTwoIsAnExchangeUpAndDown) {
   EXPECT_EQ(EndsPs(Physical(TopologyKind::kSwitch, 2, {AlgorithmKind::kDoubleBinaryTree, -1}),
                    CollectiveType::kAllReduce, 1000),
             std::vector<int64_t>(2, 2 * (1'000'000 + 10'000)));
+}
+
+// Eight ranks with one link each into one switch, 50 bytes/ns, 10 ns from rank to rank, 10^8
+// bytes: ring and direct pay the same for their bytes, however many chunks are asked for.
+TEST(PhysicalTest, RingAndDirectDifferInLatenciesOnly) {
+  for (const int32_t splits : {1, 2, 4, 8}) {
+    for (const AlgorithmKind kind : {AlgorithmKind::kRing, AlgorithmKind::kDirect}) {
+      SystemDescription system = Physical(TopologyKind::kSwitch, 8, {kind, -1});
+      system.dims[0].latency_ns = 5;
+      system.splits = splits;
+      const int64_t bytes = 100'000'000;
+      const bool ring = kind == AlgorithmKind::kRing;
+      EXPECT_EQ(EndsPs(system, CollectiveType::kAllReduce, bytes)[0],
+                ring ? 3'500'140'000 : 3'500'020'000);
+      EXPECT_EQ(EndsPs(system, CollectiveType::kReduceScatter, bytes)[0],
+                ring ? 1'750'070'000 : 1'750'010'000);
+      EXPECT_EQ(EndsPs(system, CollectiveType::kAllGather, bytes / 8)[0],
+                ring ? 1'750'070'000 : 1'750'010'000);
+    }
+  }
+}
+
+// Over several dimensions chunks pipeline: all dimensions once, and for each further chunk the
+// slowest.
+TEST(PhysicalTest, ChunksPipelineOverDimensions) {
+  SystemDescription system = Physical(TopologyKind::kSwitch, 4, {AlgorithmKind::kRing, -1});
+  system.dims.push_back({TopologyKind::kRing, 2, 10, 300});
+  system.dims.push_back({TopologyKind::kFullyConnected, 5, 200, 50});
+  for (CollectiveImplementation* all :
+       {&system.all_reduce, &system.all_gather, &system.reduce_scatter, &system.all_to_all}) {
+    all->per_dim.resize(3, {AlgorithmKind::kRing, -1});
+  }
+  for (const int32_t splits : {1, 2, 5}) {
+    system.splits = splits;
+    const int64_t bytes = 4'000'000 * splits;  // A chunk: 4,000,000 bytes, then 1/4, then 1/8.
+    const int64_t dims_ns[] = {3 * (1000 + 20'000), 300 + 50'000, 4 * (50 + 500)};
+    const int64_t total_ns = dims_ns[0] + dims_ns[1] + dims_ns[2];
+    EXPECT_EQ(EndsPs(system, CollectiveType::kReduceScatter, bytes),
+              std::vector<int64_t>(40, (total_ns + (splits - 1) * dims_ns[0]) * 1000));
+    EXPECT_EQ(EndsPs(system, CollectiveType::kAllGather, bytes / 40),
+              std::vector<int64_t>(40, (total_ns + (splits - 1) * dims_ns[0]) * 1000));
+    // An all-to-all keeps its size: 3 shares of 1/4, one of 1/2, 4 of 1/5,
+    // sent directly.
+    system.all_to_all.per_dim.assign(3, {AlgorithmKind::kDirect, -1});
+    const int64_t all_to_all_ns[] = {3 * 20'000 + 1000, 200'000 + 300, 4 * 4'000 + 50};
+    EXPECT_EQ(EndsPs(system, CollectiveType::kAllToAll, bytes),
+              std::vector<int64_t>(
+                  40, (all_to_all_ns[0] + splits * all_to_all_ns[1] + all_to_all_ns[2]) * 1000));
+  }
 }
 
 TEST(PhysicalTest, NothingToSendTakesOnlyLatencies) {

@@ -161,7 +161,7 @@ void CollectiveEngine::EndPhase(size_t index) {
   if (flow.phase + size_t{1} < plan.phases.size()) return;
   if (++collective->chunks_done[flow.member] < plan.chunks_count) return;
   const int64_t left_ps = collective->left_ps[flow.member];
-  if (left_ps > queue_->now_ps()) return Push(left_ps, Tag(EventKind::kMemberLeft, 0, index));
+  if (left_ps > queue_->now_ps()) return Push(left_ps, FlowTag(EventKind::kMemberLeft, 0, index));
   EndMember(index);
 }
 
