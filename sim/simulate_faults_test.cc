@@ -214,8 +214,10 @@ TEST(SimulateFaultsTest, CollectivesInOppositeOrderWaitForEachOther) {
   EXPECT_THAT(std::string(status.message()),
               AllOf(HasSubstr("rank 0, node 1 (coll) is collective 0 of group \"a\" and waits for "
                               "rank 1 to join"),
-                    HasSubstr("rank 1, node 2 (coll) is ready and waits for node 1 (coll) of the "
-                              "same rank to end")));
+                    HasSubstr("rank 1, node 1 (coll) is collective 0 of group \"b\" and waits for "
+                              "rank 0 to join"),
+                    HasSubstr("node 2 (coll) is ready and waits for node 1 (coll) of the same rank "
+                              "to end")));
 }
 
 TEST(SimulateFaultsTest, ManyWaitingNodesAreListedUpToTenAndCounted) {

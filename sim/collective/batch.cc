@@ -1,7 +1,6 @@
 #include "sim/collective/batch.h"
 
 #include <algorithm>
-#include <bit>
 
 #include "sim/collective/batch_ring.h"
 #include "sim/collective/batch_symmetric.h"
@@ -46,7 +45,7 @@ BatchEvaluator::~BatchEvaluator() = default;
 void BatchEvaluator::Plan(const CollectiveCall& call, const GroupIndex& group) {
   const Key key{call.type, call.bytes, call.group, call.involved_dims};
   if (key == planned_) return;
-  PlanCollective(*system_, call.type, call.bytes, group.members_count(), call.involved_dims,
+  PlanCollective(*system_, CollectiveSpec{call.type, call.bytes, call.involved_dims}, group.shape(),
                  &plan_);
   planned_ = key;
 }
@@ -86,7 +85,7 @@ absl::Status BatchEvaluator::Evaluate(const CollectiveCall& call, const GroupInd
 absl::Status BatchEvaluator::EvaluateAfresh(const CollectiveCall& call, const GroupIndex& group,
                                             absl::Span<const int64_t> join_ps,
                                             BatchAnswer* answer) {
-  answer->flat = !group.is_system();
+  answer->flat = plan_.flat;
   if (join_ps.size() == 1 && Symmetric(group, join_ps[0], answer)) return absl::OkStatus();
   if (SinglePhase(group, join_ps, answer)) return absl::OkStatus();
   return ByMessages(call, group, join_ps, answer);
@@ -154,24 +153,47 @@ bool BatchEvaluator::IsSymmetric(const GroupIndex& group, const CollectivePhase&
   } else if (phase.algorithm == AlgorithmKind::kHalvingDoubling) {
     for (int32_t offset = 2; offset < n; offset *= 2) offsets.push_back(offset);
   }
-  const int64_t members = group.members_count();
-  if (phase.stride != 1 || members != n) return false;
-  if (int64_t(offsets.size()) * members > kMaxPairsCompared) return false;
-  const bool pairs = phase.algorithm == AlgorithmKind::kHalvingDoubling;
+  if (static_cast<int64_t>(offsets.size()) * group.members_count() > kMaxPairsCompared) {
+    return false;
+  }
   for (const int32_t offset : offsets) {
-    for (const double bytes : {0.0, phase.chunk_bytes}) {
-      const int64_t want = paths_.DelayPs(group.RankAt(0), group.RankAt(offset), bytes);
-      const int64_t want_port = paths_.PortPs(group.RankAt(0), group.RankAt(offset), bytes);
-      for (int32_t i = 1; i < n; ++i) {
-        const int32_t peer = group.RankAt(pairs ? i ^ offset : (i + offset) % n);
-        if (paths_.DelayPs(group.RankAt(i), peer, bytes) != want ||
-            paths_.PortPs(group.RankAt(i), peer, bytes) != want_port) {
-          return false;
-        }
+    if (!CostsAllTheSame(group, phase, offset)) return false;
+  }
+  return true;
+}
+
+// Whether each member's message to the place `offset` away costs the same.
+bool BatchEvaluator::CostsAllTheSame(const GroupIndex& group, const CollectivePhase& phase,
+                                     int32_t offset) const {
+  const int32_t n = phase.places_count;
+  const bool pairs = phase.algorithm == AlgorithmKind::kHalvingDoubling;
+  for (const double bytes : {0.0, phase.chunk_bytes}) {
+    const int32_t first = group.RankAt(0), to = group.RankAt(offset * phase.stride);
+    const int64_t want = paths_.DelayPs(first, to, bytes);
+    const int64_t want_port = paths_.PortPs(first, to, bytes);
+    for (int32_t i = 1; i < group.members_count(); ++i) {
+      const int32_t place = i / phase.stride % n;
+      const int32_t peer_place = pairs ? place ^ offset : (place + offset) % n;
+      const int32_t peer = group.RankAt(i + (peer_place - place) * phase.stride);
+      if (paths_.DelayPs(group.RankAt(i), peer, bytes) != want ||
+          paths_.PortPs(group.RankAt(i), peer, bytes) != want_port) {
+        return false;
       }
     }
   }
   return true;
+}
+
+// Whether an NPU has one port for all that it sends: one dimension, and not two ways along it.
+bool BatchEvaluator::OnePortEach() const {
+  int ports_count = 0;
+  for (const NetworkDim& dim : system_->dims) {
+    if (dim.npus_count == 1) continue;
+    const bool two_ways =
+        dim.topology == TopologyKind::kRing || dim.topology == TopologyKind::kMesh;
+    ports_count += two_ways ? 2 : 1;
+  }
+  return ports_count <= 1;
 }
 
 // ---- One phase, members that join at different times or have different links.
@@ -188,6 +210,7 @@ bool BatchEvaluator::SinglePhase(const GroupIndex& group, absl::Span<const int64
       (phase.endpoint_delay_ps > 0 || system_->local_mem_bytes_per_ns > 0)) {
     return false;
   }
+  if (!ring && system_->semantics == Semantics::kPhysical && !OnePortEach()) return false;
   const int64_t n = phase.places_count;
   std::vector<int64_t> start_ps(n), ends(n, 0);
   for (int64_t i = 0; i < n; ++i) start_ps[i] = join_ps[join_ps.size() == 1 ? 0 : i];

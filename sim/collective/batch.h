@@ -77,6 +77,8 @@ class BatchEvaluator {
                                 int32_t direction, const std::vector<int64_t>& start_ps) const;
   std::vector<int64_t> PairsTurn(const GroupIndex& group, const CollectivePhase& phase,
                                  const std::vector<int64_t>& start_ps) const;
+  bool CostsAllTheSame(const GroupIndex& group, const CollectivePhase& phase, int32_t offset) const;
+  bool OnePortEach() const;
   int64_t BytesOfMember() const;
   absl::Status ByMessages(const CollectiveCall& call, const GroupIndex& group,
                           absl::Span<const int64_t> join_ps, BatchAnswer* answer);

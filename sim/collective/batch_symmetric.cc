@@ -170,6 +170,7 @@ int64_t SymmetricPhasePs(const CollectivePhase& phase, const SymmetricCosts& cos
     case AlgorithmKind::kDirect:
       return DirectPlace(phase, costs).Run();
     case AlgorithmKind::kDoubleBinaryTree:
+    case AlgorithmKind::kScript:
       break;
   }
   CHECK(false) << "not symmetric";

@@ -14,6 +14,28 @@
 
 namespace chakrad {
 
+absl::Status CheckAgree(const CollectiveCall& first, const CollectiveCall& call, uint32_t number,
+                        absl::string_view group_name,
+                        const std::function<std::string(int32_t, uint32_t)>& describe) {
+  if (call.type == first.type && call.bytes == first.bytes &&
+      call.involved_dims == first.involved_dims && call.root == first.root &&
+      call.script == first.script) {
+    return absl::OkStatus();
+  }
+  const auto what = [](const CollectiveCall& c) {
+    return absl::StrCat(CollectiveTypeName(c.type), " of ", c.bytes, " bytes",
+                        c.involved_dims == UINT32_MAX
+                            ? ""
+                            : absl::StrCat(" on dimensions of mask ", c.involved_dims),
+                        c.root == kNoRank ? "" : absl::StrCat(" with root ", c.root),
+                        c.script < 0 ? "" : absl::StrCat(" by custom algorithm ", c.script));
+  };
+  return absl::FailedPreconditionError(
+      absl::StrCat("collective ", number, " of group ", group_name,
+                   ": its members disagree: ", describe(first.rank, first.node), " is ",
+                   what(first), ", and ", describe(call.rank, call.node), " is ", what(call)));
+}
+
 CollectiveEngine::CollectiveEngine(const SystemDescription* system,
                                    const std::vector<ProcessGroup>* groups, EventQueue* queue,
                                    Network* network, CollectiveHost* host)
@@ -44,7 +66,9 @@ absl::Status CollectiveEngine::Join(const CollectiveCall& call, bool* done) {
   uint32_t slot = 0;
   if (number - group.first_open < group.open.size()) {
     slot = group.open[number - group.first_open];
-    RETURN_IF_ERROR(CheckAgrees(call, *collectives_[slot]));
+    RETURN_IF_ERROR(
+        CheckAgree(collectives_[slot]->first_call, call, number, (*groups_config_)[call.group].name,
+                   [this](int32_t rank, uint32_t node) { return host_->Describe(rank, node); }));
   } else {
     RETURN_IF_ERROR(Open(call, group, number, &slot));
     group.open.push_back(slot);
@@ -61,26 +85,10 @@ absl::Status CollectiveEngine::Join(const CollectiveCall& call, bool* done) {
   return absl::OkStatus();
 }
 
-absl::Status CollectiveEngine::CheckAgrees(const CollectiveCall& call,
-                                           const Collective& collective) const {
-  const CollectiveCall& first = collective.first_call;
-  if (call.type == first.type && call.bytes == first.bytes &&
-      call.involved_dims == first.involved_dims && call.root == first.root &&
-      call.script == first.script) {
-    return absl::OkStatus();
-  }
-  const auto what = [](const CollectiveCall& c) {
-    return absl::StrCat(CollectiveTypeName(c.type), " of ", c.bytes, " bytes",
-                        c.involved_dims == UINT32_MAX
-                            ? ""
-                            : absl::StrCat(" on dimensions of mask ", c.involved_dims),
-                        c.root == kNoRank ? "" : absl::StrCat(" with root ", c.root),
-                        c.script < 0 ? "" : absl::StrCat(" by custom algorithm ", c.script));
-  };
-  return absl::FailedPreconditionError(absl::StrCat(
-      "collective ", collective.number, " of group ", (*groups_config_)[call.group].name,
-      ": its members disagree: ", host_->Describe(first.rank, first.node), " is ", what(first),
-      ", and ", host_->Describe(call.rank, call.node), " is ", what(call)));
+bool CollectiveEngine::IsFlat(const CollectiveCall& call) {
+  const Group& group = GroupOf(call.group);
+  CollectivePlan plan;
+  return Plan(call, group, &plan).ok() && plan.flat;
 }
 
 absl::Status CollectiveEngine::Plan(const CollectiveCall& call, const Group& group,

@@ -31,6 +31,7 @@
 #define CHAKRAD_SIM_COLLECTIVE_COLLECTIVE_ENGINE_H_
 
 #include <cstdint>
+#include <functional>
 #include <map>
 #include <memory>
 #include <string>
@@ -44,6 +45,7 @@
 #include "sim/collective/steps.h"
 #include "sim/engine/event_kind.h"
 #include "sim/engine/event_queue.h"
+#include "sim/network/message_pool.h"
 #include "sim/network/network.h"
 #include "trace/model/rank_trace.h"
 
@@ -70,6 +72,12 @@ struct CollectiveCall {
   int32_t script = -1;     // ScriptOf the node.
 };
 
+// OK when `call` may be the same collective as `first`, `number` of the group of this name. Else
+// FAILED_PRECONDITION with both; `describe` names a (rank, node).
+absl::Status CheckAgree(const CollectiveCall& first, const CollectiveCall& call, uint32_t number,
+                        absl::string_view group_name,
+                        const std::function<std::string(int32_t, uint32_t)>& describe);
+
 // A collective that some of its members wait in.
 struct CollectiveWait {
   uint32_t group = 0;
@@ -95,6 +103,8 @@ class CollectiveEngine {
   // An event of a kind from kFirstCollectiveKind on.
   void Handle(const Event& event);
 
+  // Whether the collective, which has been joined, runs flat: CollectivePlan::flat.
+  bool IsFlat(const CollectiveCall& call);
   // Bytes that `rank` has sent in the collectives that are over for it.
   int64_t network_bytes(int32_t rank) const { return network_bytes_[rank]; }
   // The collectives that have not ended, by group and number.
@@ -114,7 +124,6 @@ class CollectiveEngine {
   const CollectiveScript* RootedScript(const CollectivePhase& phase);
   // Memory for the flows of a collective that is planned, and the flows themselves.
   absl::Status TakeFlows(uint32_t slot);
-  absl::Status CheckAgrees(const CollectiveCall& call, const Collective& collective) const;
   void Close(uint32_t slot);
 
   // The rest is in flows.cc. `index`: of a flow.
@@ -151,6 +160,16 @@ class CollectiveEngine {
   void FinishScriptStep(size_t index, const ScriptSpot& spot, uint32_t step);
   void RunReadySteps(size_t index, const ScriptSpot& spot);
 
+  // A message, and whose it is.
+  struct HeldSend {
+    uint32_t slot;
+    int32_t member;
+    int32_t src;
+    int32_t dst;
+    double bytes;
+    EventTag arrival;
+  };
+  void SendNow(const HeldSend& send);
   void Send(size_t index, int32_t peer, double bytes, int64_t at_ps, EventKind kind, int64_t arg);
   void Push(int64_t at_ps, EventTag tag);
 
@@ -164,6 +183,7 @@ class CollectiveEngine {
   std::vector<std::unique_ptr<Collective>> collectives_;  // Slots; reused when over.
   std::vector<uint32_t> free_slots_;
   SegmentPool<Flow> flows_;
+  MessagePool<HeldSend> held_;
   SegmentPool<uint64_t> early_;  // Bits: direct messages that came before their receipt.
   SegmentPool<uint32_t> words_;  // Scripts: see Collective::first_word.
   std::vector<uint32_t> ready_;  // Scripts: steps of one flow that can start now, oldest first.

@@ -42,14 +42,27 @@ void CollectiveEngine::Send(size_t index, int32_t peer, double bytes, int64_t at
   const int32_t steps_away = peer - PlaceOf(phase, flow.member);
   const int32_t member = flow.member + steps_away * phase.stride;
   const int32_t src = RankOf(collective, flow.member), dst = RankOf(collective, member);
-  network_->Send(at_ps, src, dst, bytes, FlowTag(kind, arg, index + member - flow.member));
-  if (at_ps > queue_->now_ps()) return;
-  int64_t& left_ps = collectives_[flow.slot]->left_ps[flow.member];
-  left_ps = std::max(left_ps, network_->PortFreePs(src, dst));
+  const HeldSend send{flow.slot, flow.member, src,
+                      dst,       bytes,       FlowTag(kind, arg, index + member - flow.member)};
+  if (at_ps == queue_->now_ps()) return SendNow(send);
+  // Astra: ports are free, so the network can be told beforehand.
+  if (system_->semantics == Semantics::kAstra) {
+    return network_->Send(at_ps, src, dst, bytes, send.arrival);
+  }
+  Push(at_ps, EventTag{static_cast<uint8_t>(EventKind::kSendNow), 0, held_.Put(send)});
+}
+
+void CollectiveEngine::SendNow(const HeldSend& send) {
+  network_->Send(queue_->now_ps(), send.src, send.dst, send.bytes, send.arrival);
+  int64_t& left_ps = collectives_[send.slot]->left_ps[send.member];
+  left_ps = std::max(left_ps, network_->PortFreePs(send.src, send.dst));
 }
 
 void CollectiveEngine::Handle(const Event& event) {
   const size_t index = event.tag.target;
+  if (event.tag.kind == static_cast<uint32_t>(EventKind::kSendNow)) {
+    return SendNow(held_.Take(static_cast<uint32_t>(index)));
+  }
   Flow& flow = flows_[index];
   switch (static_cast<EventKind>(event.tag.kind)) {
     case EventKind::kPairArrived: {

@@ -25,6 +25,7 @@ enum class EventKind : uint8_t {
   kPhaseDone = 22,
   kScriptArrived = 23,   // Script; arg: the receiver's step.
   kScriptStepDone = 24,  // Script; arg: a step that is dealt with.
+  kSendNow = 26,         // Target: a message that the engine has held back until its time.
   kMemberLeft = 25,      // All that the flow's member has sent has left its ports.
 };
 inline constexpr uint8_t kFirstNetworkKind = 8;

@@ -56,7 +56,8 @@ class Caster {
         system_(system),
         cast_(cast),
         sorted_members_(trace.groups.size()),
-        known_good_(trace.groups.size(), false) {}
+        known_good_(trace.groups.size(), false),
+        shapes_(trace.groups.size()) {}
 
   void Assign() {
     for (int32_t rank = 0; rank < trace_.world_size; ++rank) {
@@ -105,7 +106,7 @@ class Caster {
           absl::StrCat("bytes: ", op->bytes, " is not in [0, ", kMaxCommBytes, "]"));
     }
     if (type != NodeType::kCommColl) return CheckPeer(rank, *op);
-    if (!HasCostModel(op->collective)) return absl::OkStatus();
+    if (!HasCostModel(system_.semantics, op->collective)) return absl::OkStatus();
     const uint32_t group = op->group == kNone ? kWorldGroup : op->group;
     RETURN_IF_ERROR(CheckGroup(group));
     if (!Holds(group, rank.rank)) {
@@ -113,8 +114,8 @@ class Caster {
           absl::StrCat("group: ", GroupName(group), " does not hold rank ", rank.rank));
     }
     groups->insert(group);
-    const int32_t ranks_count = static_cast<int32_t>(trace_.groups[group].ranks.size());
-    const std::string fault = PlanFault(system_, op->collective, ranks_count);
+    const int32_t script = ScriptOf(system_, op->collective, rank.id[node]);
+    const std::string fault = PlanFault(system_, op->collective, ShapeOfGroup(group), script);
     if (!fault.empty()) {
       return absl::InvalidArgumentError(absl::StrCat(CollectiveTypeName(op->collective),
                                                      " in group ", GroupName(group), ": ", fault));
@@ -185,6 +186,12 @@ class Caster {
     return absl::OkStatus();
   }
 
+  const GroupShape& ShapeOfGroup(uint32_t group) {
+    if (shapes_[group].ranks_count == 0) {
+      shapes_[group] = ShapeOf(system_, trace_.groups[group].ranks);
+    }
+    return shapes_[group];
+  }
   bool Holds(uint32_t group, int32_t rank) const {
     return std::binary_search(sorted_members_[group].begin(), sorted_members_[group].end(), rank);
   }
@@ -197,6 +204,7 @@ class Caster {
   Cast* cast_;
   std::vector<std::vector<int32_t>> sorted_members_;  // By group, once known_good_.
   std::vector<bool> known_good_;
+  std::vector<GroupShape> shapes_;             // By group; of 0 ranks until it is known.
   std::vector<std::set<uint32_t>> groups_of_;  // By index of Trace::ranks: with a cost model.
 };
 

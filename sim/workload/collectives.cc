@@ -23,7 +23,7 @@ void Workload::IssueCollective(uint32_t cohort, uint16_t slot, uint32_t node) {
   Cohort& state = cohorts_[cohort];
   const CommOp& op = *state.trace->CommOf(node);
   const int64_t ranks_count = static_cast<int64_t>(state.ranks.size());
-  if (!HasCostModel(op.collective)) {
+  if (!HasCostModel(system_->semantics, op.collective)) {
     counts_.unmodelled[static_cast<int>(op.collective)] += ranks_count;
     counts_.charged_any_time = counts_.charged_any_time || state.trace->work_ns[node] > 0;
     const int64_t until_ps = queue_->now_ps() + RecordedCommPs(*state.trace, node);
@@ -32,11 +32,11 @@ void Workload::IssueCollective(uint32_t cohort, uint16_t slot, uint32_t node) {
     return;
   }
   const CollectiveCall call = CallOf(state, node);
-  if (call.type != CollectiveType::kAllReduce &&
+  if (system_->semantics == Semantics::kAstra && call.type != CollectiveType::kAllReduce &&
       ImplementationOf(*system_, call.type).per_dim[0].kind == AlgorithmKind::kDoubleBinaryTree) {
     counts_.tree_substitutes += ranks_count;
   }
-  if (call.bytes == 0) counts_.zero_bytes += ranks_count;
+  if (call.bytes == 0 && call.type != CollectiveType::kBarrier) counts_.zero_bytes += ranks_count;
   JoinMeetings(cohort, slot, call);
 }
 
@@ -50,6 +50,8 @@ CollectiveCall Workload::CallOf(const Cohort& cohort, uint32_t node) const {
                                                                    : op.collective;
   call.bytes = op.bytes;
   call.involved_dims = op.involved_dims;
+  call.root = HasRoot(call.type) ? op.root : kNoRank;
+  call.script = ScriptOf(*system_, op.collective, cohort.trace->id[node]);
   if (!all_to_all_bytes_.empty()) {
     const auto it = all_to_all_bytes_.find(uint64_t(uint32_t(call.rank)) << 32 | node);
     if (it != all_to_all_bytes_.end()) call.bytes = it->second;
@@ -130,7 +132,7 @@ void Workload::OnCollectiveDone(int32_t rank, uint32_t node) {
   }
   meeting->end_ps = queue_->now_ps();
   if (++meeting->done_count == meeting->members_count) {
-    LogMeeting(*meeting, !index.is_system());
+    LogMeeting(*meeting, engine_->IsFlat(meeting->first_call));
     rendezvous_.Close(meeting);
   }
   EndSlot(cohort, slot);

@@ -2,7 +2,6 @@
 
 #include <algorithm>
 
-#include "absl/strings/str_cat.h"
 #include "common/check.h"
 
 namespace chakrad {
@@ -12,16 +11,13 @@ uint64_t KeyOf(uint32_t group, uint32_t number) { return uint64_t{group} << 32 |
 
 }  // namespace
 
-Rendezvous::Rendezvous(const std::vector<ProcessGroup>* groups, int32_t npus_count,
+Rendezvous::Rendezvous(const std::vector<ProcessGroup>* groups, const SystemDescription* system,
                        DescribeFn describe)
-    : groups_(groups),
-      npus_count_(npus_count),
-      describe_(std::move(describe)),
-      indices_(groups->size()) {}
+    : groups_(groups), system_(system), describe_(std::move(describe)), indices_(groups->size()) {}
 
 const GroupIndex& Rendezvous::IndexOf(uint32_t group) {
   if (indices_[group] == nullptr) {
-    indices_[group] = std::make_unique<GroupIndex>((*groups_)[group].ranks, npus_count_);
+    indices_[group] = std::make_unique<GroupIndex>((*groups_)[group].ranks, *system_);
   }
   return *indices_[group];
 }
@@ -43,7 +39,8 @@ absl::StatusOr<Meeting*> Rendezvous::Join(const CollectiveCall& call, uint32_t n
     slot->join_ps.clear();
     slot->nodes.clear();
   } else {
-    RETURN_IF_ERROR(CheckAgrees(call, *slot));
+    RETURN_IF_ERROR(
+        CheckAgree(slot->first_call, call, number, (*groups_)[call.group].name, describe_));
   }
   Meeting& meeting = *slot;
   meeting.all_joined_ps = now_ps;
@@ -67,24 +64,6 @@ absl::StatusOr<Meeting*> Rendezvous::Join(const CollectiveCall& call, uint32_t n
     meeting.last_position = static_cast<int32_t>(last - meeting.join_ps.begin());
   }
   return &meeting;
-}
-
-absl::Status Rendezvous::CheckAgrees(const CollectiveCall& call, const Meeting& meeting) const {
-  const CollectiveCall& first = meeting.first_call;
-  if (call.type == first.type && call.bytes == first.bytes &&
-      call.involved_dims == first.involved_dims) {
-    return absl::OkStatus();
-  }
-  const auto what = [](const CollectiveCall& c) {
-    return absl::StrCat(CollectiveTypeName(c.type), " of ", c.bytes, " bytes",
-                        c.involved_dims == UINT32_MAX
-                            ? ""
-                            : absl::StrCat(" on dimensions of mask ", c.involved_dims));
-  };
-  return absl::FailedPreconditionError(
-      absl::StrCat("collective ", meeting.number, " of group ", (*groups_)[call.group].name,
-                   ": its members disagree: ", describe_(first.rank, first.node), " is ",
-                   what(first), ", and ", describe_(call.rank, call.node), " is ", what(call)));
 }
 
 Meeting* Rendezvous::Find(uint32_t group, uint32_t number) {

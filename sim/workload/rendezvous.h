@@ -46,7 +46,8 @@ class Rendezvous {
  public:
   using DescribeFn = std::function<std::string(int32_t rank, uint32_t node)>;
   // Groups as in Trace::groups; `describe` names a node for messages. Both must outlive it.
-  Rendezvous(const std::vector<ProcessGroup>* groups, int32_t npus_count, DescribeFn describe);
+  Rendezvous(const std::vector<ProcessGroup>* groups, const SystemDescription* system,
+             DescribeFn describe);
 
   const GroupIndex& IndexOf(uint32_t group);
 
@@ -64,10 +65,8 @@ class Rendezvous {
   std::vector<CollectiveWait> Waits() const;
 
  private:
-  absl::Status CheckAgrees(const CollectiveCall& call, const Meeting& meeting) const;
-
   const std::vector<ProcessGroup>* groups_;
-  int32_t npus_count_;
+  const SystemDescription* system_;
   DescribeFn describe_;
   std::vector<std::unique_ptr<GroupIndex>> indices_;             // By group; null until used.
   std::unordered_map<uint64_t, std::unique_ptr<Meeting>> open_;  // By group << 32 | number.

@@ -13,8 +13,8 @@ namespace {
 // (rank, node, group, number in the group) of each all-to-all.
 using UseFn = std::function<void(int32_t, uint32_t, uint32_t, uint32_t)>;
 
-void ForEachAllToAll(const Trace& trace, const Cast& cast, const std::vector<RankGraph>& graphs,
-                     const UseFn& use) {
+void ForEachAllToAll(Semantics semantics, const Trace& trace, const Cast& cast,
+                     const std::vector<RankGraph>& graphs, const UseFn& use) {
   std::map<uint32_t, uint32_t> number_in_group;
   for (int32_t rank = 0; rank < trace.world_size; ++rank) {
     const uint32_t index = cast.trace_of[rank];
@@ -24,7 +24,7 @@ void ForEachAllToAll(const Trace& trace, const Cast& cast, const std::vector<Ran
       const uint32_t node = graphs[index].ByOrder(place);
       if (part.type[node] != NodeType::kCommColl) continue;
       const CommOp& op = *part.CommOf(node);
-      if (!HasCostModel(op.collective)) continue;
+      if (!HasCostModel(semantics, op.collective)) continue;
       const uint32_t group = cast.GroupFor(rank, op.group);
       const uint32_t number = number_in_group[group]++;
       if (op.collective == CollectiveType::kAllToAll) use(rank, node, group, number);
@@ -34,7 +34,8 @@ void ForEachAllToAll(const Trace& trace, const Cast& cast, const std::vector<Ran
 
 }  // namespace
 
-std::unordered_map<uint64_t, int64_t> FindUnevenAllToAlls(const Trace& trace, const Cast& cast,
+std::unordered_map<uint64_t, int64_t> FindUnevenAllToAlls(Semantics semantics, const Trace& trace,
+                                                          const Cast& cast,
                                                           const std::vector<RankGraph>& graphs) {
   std::unordered_map<uint64_t, int64_t> larger;
   // Ranks that run one trace agree with each other.
@@ -50,7 +51,8 @@ std::unordered_map<uint64_t, int64_t> FindUnevenAllToAlls(const Trace& trace, co
     return trace.ranks[cast.trace_of[rank]].CommOf(node)->bytes;
   };
   ForEachAllToAll(
-      trace, cast, graphs, [&](int32_t rank, uint32_t node, uint32_t group, uint32_t number) {
+      semantics, trace, cast, graphs,
+      [&](int32_t rank, uint32_t node, uint32_t group, uint32_t number) {
         const int64_t bytes = bytes_of(rank, node);
         const auto [it, added] = min_max_bytes.try_emplace({group, number}, bytes, bytes);
         it->second.first = std::min(it->second.first, bytes);
@@ -60,7 +62,7 @@ std::unordered_map<uint64_t, int64_t> FindUnevenAllToAlls(const Trace& trace, co
     return it.second.first != it.second.second;
   });
   if (!uneven) return larger;
-  ForEachAllToAll(trace, cast, graphs,
+  ForEachAllToAll(semantics, trace, cast, graphs,
                   [&](int32_t rank, uint32_t node, uint32_t group, uint32_t number) {
                     const int64_t largest = min_max_bytes.at({group, number}).second;
                     if (bytes_of(rank, node) == largest) return;

@@ -6,6 +6,7 @@
 #include <unordered_map>
 #include <vector>
 
+#include "sim/system/system_description.h"
 #include "sim/workload/cast.h"
 #include "sim/workload/rank_graph.h"
 #include "trace/model/trace.h"
@@ -15,7 +16,8 @@ namespace chakrad {
 // By rank << 32 | node: the bytes that a member of an uneven all-to-all is charged where another
 // states more; the largest decides. Which ones belong together is taken from the order of ids in
 // each group. Empty when all are even. O(communication nodes of all ranks that have any).
-std::unordered_map<uint64_t, int64_t> FindUnevenAllToAlls(const Trace& trace, const Cast& cast,
+std::unordered_map<uint64_t, int64_t> FindUnevenAllToAlls(Semantics semantics, const Trace& trace,
+                                                          const Cast& cast,
                                                           const std::vector<RankGraph>& graphs);
 
 }  // namespace chakrad

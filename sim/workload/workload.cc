@@ -39,9 +39,10 @@ bool BatchCoversAll(const WorkloadParts& parts) {
     const RankTrace& trace = parts.trace->ranks[index];
     for (uint32_t node = 0; node < trace.size(); ++node) {
       if (trace.type[node] != NodeType::kCommColl) continue;
-      const CollectiveType type = trace.CommOf(node)->collective;
-      if (!HasCostModel(type)) continue;
-      if (!BatchCovers(*parts.system, type, trace.CommOf(node)->involved_dims)) return false;
+      const CommOp& op = *trace.CommOf(node);
+      if (!HasCostModel(parts.system->semantics, op.collective)) continue;
+      if (ScriptOf(*parts.system, op.collective, trace.id[node]) >= 0) return false;
+      if (!BatchCovers(*parts.system, op.collective, op.involved_dims)) return false;
     }
   }
   return true;
@@ -57,11 +58,11 @@ Workload::Workload(const WorkloadParts& parts, Channels channels)
       queue_(parts.queue),
       observer_(parts.observer),
       wants_intervals_(parts.observer != nullptr && parts.observer->WantsIntervals()),
-      rendezvous_(&parts.trace->groups, static_cast<int32_t>(NpusCount(*parts.system)),
+      rendezvous_(&parts.trace->groups, parts.system,
                   [this](int32_t rank, uint32_t node) { return Describe(rank, node); }),
       cohort_of_(parts.trace->world_size, 0),
       log_(parts.options->max_collectives) {
-  all_to_all_bytes_ = FindUnevenAllToAlls(*trace_, *parts.cast, *parts.graphs);
+  all_to_all_bytes_ = FindUnevenAllToAlls(system_->semantics, *trace_, *parts.cast, *parts.graphs);
   counts_.uneven_all_to_alls = static_cast<int64_t>(all_to_all_bytes_.size());
   const bool batch = parts.options->whole_collectives && BatchCoversAll(parts);
   if (batch) {
