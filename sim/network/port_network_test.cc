@@ -155,6 +155,15 @@ TEST(PortNetworkTest, TimesEndAtTheHorizon) {
   }
 }
 
+// Burst worth 1e18 ps, messages 2e18 each; the horizon is at 2.3e18.
+TEST(PortNetworkTest, ABucketThatFillsPastTheHorizonLetsNothingOutBeforeIt) {
+  SystemDescription system = PhysicalSystem({UnitDim(TopologyKind::kRing, 4)});
+  system.dims[0].latency_ns = 0;
+  system.dims[0].bucket = {1e-9, 1e6};
+  const TestRun run = RunMessages(system, {{0, 0, 1, 2e6}, {0, 0, 1, 2e6}});
+  EXPECT_EQ(run.arrivals_ps, (Times{1'000'000'000'000'000'000, kHorizonPs}));
+}
+
 TEST(AstraNetworkTest, MessagesOfOnePortDoNotWait) {
   SystemDescription system =
       PhysicalSystem({UnitDim(TopologyKind::kSwitch, 4), UnitDim(TopologyKind::kRing, 2)});

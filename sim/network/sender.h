@@ -9,6 +9,7 @@
 // In whole picoseconds: the state of a bucket is `full_ps`, when it will be full again; a message
 // costs c = round(m / bucket rate), a burst is worth b = round(burst_bytes / bucket rate), and
 //     full_ps := max(x, full_ps) + c      left at := max(x + round(m / link rate), full_ps - b).
+// (b is at most kMaxDelayPs: a burst of more than 26 days of its bucket's rate is cut to that.)
 #ifndef CHAKRAD_SIM_NETWORK_SENDER_H_
 #define CHAKRAD_SIM_NETWORK_SENDER_H_
 
@@ -75,9 +76,11 @@ class TokenBuckets {
   int64_t LastPs(int dim, size_t port, int64_t first_ps, double bytes) {
     if (!any_ || rules_[dim].bytes_per_ns == 0) return 0;
     const int64_t cost_ps = RoundDelayPs(Semantics::kPhysical, bytes / rules_[dim].bytes_per_ns);
+    // A burst past the horizon, so that what leaves is not early where only that is cut.
+    const int64_t burst_ps = rules_[dim].burst_ps;
     int64_t& full_ps = full_ps_[port];
-    full_ps = LaterPs(std::max(first_ps, full_ps), cost_ps);
-    return full_ps - rules_[dim].burst_ps;
+    full_ps = std::min(std::max(first_ps, full_ps) + cost_ps, kHorizonPs + burst_ps);
+    return full_ps - burst_ps;
   }
 
  private:
