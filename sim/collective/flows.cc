@@ -269,7 +269,10 @@ void CollectiveEngine::ReadyDirect(size_t index) {
     // The second half begins when everything of the first has come; physical: and is reduced.
     const bool astra = phase.semantics == Semantics::kAstra;
     if (astra ? flow.received < peers_count : flow.ready < peers_count + phase.window) return;
-    for (int32_t i = 0; i < phase.window && flow.ready > flow.sent; ++i) SendDirect(index);
+    for (int32_t i = 0; i < phase.window; ++i) {
+      if (flow.ready == flow.sent || flow.sent == phase.sends_count) break;
+      SendDirect(index);
+    }
   } else {
     SendDirect(index);
   }
