@@ -25,9 +25,13 @@ struct Forms {
   int64_t D(double m) const {
     const NetworkDim& dim = system.dims[0];
     const double hops = dim.topology == TopologyKind::kSwitch ? 2 : 1;
-    return Round(hops * dim.latency_ns + m / dim.bytes_per_ns);
+    const double message_ns = astra ? 0 : dim.message_ns;
+    return Round(message_ns + hops * dim.latency_ns + m / dim.bytes_per_ns);
   }
-  int64_t G(double m) const { return astra ? 0 : Round(m / system.dims[0].bytes_per_ns); }
+  int64_t G(double m) const {
+    const NetworkDim& dim = system.dims[0];
+    return astra ? 0 : Round(dim.message_ns + m / dim.bytes_per_ns);
+  }
   int64_t P(double m) const {
     if (system.local_mem_bytes_per_ns == 0) return 0;
     const double pass_ns = m / system.local_mem_bytes_per_ns;

@@ -12,9 +12,9 @@ namespace chakrad {
 
 // `system` has one dimension on which all paths between different NPUs are alike, or is a ring
 // and the algorithm talks to neighbours only. All n NPUs join at 0. With D(m) the delay of a
-// message over an idle path (trunc(h L + m / B) ns astra; h L + m / B ps physical), G(m) the
-// time that it holds its sender's port (0 astra; m / B physical), P(m) the reduction and e the
-// endpoint delay; m = S / n, or S for an all-gather:
+// message over an idle path (trunc(h L + m / B) ns astra; c + h L + m / B ps physical, c the cost
+// of a message), G(m) the time that it holds its sender's port (0 astra; c + m / B physical),
+// P(m) the reduction and e the endpoint delay; m = S / n, or S for an all-gather:
 //   ring                e + steps (e + D(m)) + reduced P(m); steps 2(n-1) for an all-reduce,
 //                       n(n-1)/2 for an all-to-all, else n-1; reduced n-1 or 0
 //   direct              2e + (n-2) G(m) + D(m) (+ P(m)); an all-reduce has another
@@ -24,7 +24,7 @@ namespace chakrad {
 //                       all-to-all: log2(n) times S/2. Reduced, physical: m_i of the way down;
 //                       astra: m_2 to m_log2(n)
 // Astra: that, with S a chunk, for each round of ceil(chunks / active) chunks.
-// So with e = P = 0, physical: ring all-reduce 2(n-1)(L + S/(nB)), direct all-reduce on a
+// So with e = P = c = 0, physical: ring all-reduce 2(n-1)(L + S/(nB)), direct all-reduce on a
 // switch 2((n-1) S/(nB) + 2L).
 int64_t ClosedFormPs(const SystemDescription& system, CollectiveType type, AlgorithmKind kind,
                      int64_t bytes);

@@ -41,7 +41,10 @@ SystemDescription RandomSystem(Semantics semantics, TopologyKind topology, int32
   system.active_chunks_per_dim = static_cast<int32_t>((*pick)(1, 4));
   system.endpoint_delay_ns = (*pick)(0, 1) * (*pick)(1, 40);
   system.local_mem_bytes_per_ns = static_cast<double>((*pick)(1, 3000));
-  if (semantics == Semantics::kPhysical && (*pick)(0, 1) == 0) system.local_mem_bytes_per_ns = 0;
+  if (semantics == Semantics::kPhysical) {
+    system.dims[0].message_ns = static_cast<double>((*pick)(0, 1) * (*pick)(1, 9000)) / 8;
+    if ((*pick)(0, 1) == 0) system.local_mem_bytes_per_ns = 0;
+  }
   return system;
 }
 
