@@ -182,12 +182,14 @@ class Planner {
 
   // Physical, once the phases are there.
   void CutPhysical(bool any_bytes) {
-    bool any_tree = false, any_rooted = false;
+    bool any_tree = false, any_rooted = false, passes_on = plan_->phases.size() > 1;
     for (const CollectivePhase& phase : plan_->phases) {
       any_tree = any_tree || phase.algorithm == AlgorithmKind::kDoubleBinaryTree;
-      any_rooted = any_rooted || (phase.script == nullptr && IsRooted(phase.op));
+      const bool rooted = phase.script == nullptr && IsRooted(phase.op);
+      any_rooted = any_rooted || rooted;
+      passes_on = passes_on || (rooted && phase.script_shape != ScriptShape::kStar);
     }
-    int32_t chunks_count = plan_->phases.size() > 1 || any_tree || any_rooted ? system_.splits : 1;
+    int32_t chunks_count = passes_on || any_tree ? system_.splits : 1;
     if (any_rooted) plan_->lane_chunks_count = chunks_count;
     if (any_tree) {
       chunks_count += chunks_count % 2;

@@ -31,8 +31,9 @@
 // by ring (physical: an all-to-all directly, operations with a root by binomial tree). Astra:
 // any group but the whole system is such a one, and its endpoint delay is always 10 ns.
 // A custom algorithm is one phase of one chunk over all members.
-// Broadcast, reduce, gather and scatter are scripts (rooted_scripts.h), which pass on what they
-// receive: physical, `splits` chunks of them pipeline, all started at once.
+// Broadcast, reduce, gather and scatter are scripts (rooted_scripts.h). Physical: unless they are
+// a single star, they pass on what they receive, and `splits` chunks of them pipeline, all
+// started at once.
 #ifndef CHAKRAD_SIM_COLLECTIVE_COLLECTIVE_PLAN_H_
 #define CHAKRAD_SIM_COLLECTIVE_COLLECTIVE_PLAN_H_
 
