@@ -38,6 +38,15 @@ inline constexpr int64_t kMaxSystemFileBytes = int64_t{1} << 20;
 inline constexpr size_t kMaxCriticalSteps = 100'000;
 // Answers of collectives that are kept for the next equal one, in members (16 bytes each).
 inline constexpr int64_t kMaxKeptAnswers = int64_t{1} << 22;
+// Of a YAML file, aliases expanded: values (90 bytes each and their text), nesting, keys of one
+// map. Our format has five levels; a file may list as many links as fit into its bytes.
+inline constexpr int64_t kMaxYamlNodes = int64_t{1} << 18;
+inline constexpr int64_t kMaxYamlDepth = 16;
+inline constexpr int64_t kMaxYamlKeys = 256;
+// Links and ranges of NPUs that differ from the rest; each is looked at once a path.
+inline constexpr int64_t kMaxOverrides = int64_t{1} << 16;
+// Faults of a system description that one message lists; it counts the others.
+inline constexpr int64_t kMaxFaultsListed = 64;
 // Lines of detail in a message about a run that cannot finish.
 inline constexpr int kWaitsListed = 10;
 

@@ -85,7 +85,7 @@ TEST(AstraSystemReaderTest, EachBadNetworkValueIsNamed) {
   EXPECT_EQ(error("[Ring]", "[1]", "[50]", "[-5.0]"),
             "network: latency[0]: -5.0 is not a finite number >= 0");
   EXPECT_EQ(error("[Moebius]", "[8]", "[50]", "[500]"),
-            "network: topology[0]: Moebius is not one of Ring, FullyConnected, Switch");
+            "network: topology[0]: Moebius is not one of Ring, FullyConnected, Switch, Mesh");
   // All faults in one message; a number in quotes is text.
   EXPECT_EQ(error("[Ring]", "[\"8\"]", "[1e400]", "[.nan]"),
             "network: npus_count[0]: 8 is not a whole number in [1, 1048576]; "
@@ -155,7 +155,10 @@ TEST(AstraSystemReaderTest, SystemValuesThatCannotBeAreNamed) {
             "system: active-chunks-per-dimension must be a whole number in [1, 4096], not 1.5");
   EXPECT_EQ(error("endpoint-delay", "10"), "system: endpoint-delay must be a number, not \"10\"");
   EXPECT_EQ(error("local-mem-bw", 0), "system: local-mem-bw must be finite and above 0, not 0");
-  EXPECT_EQ(error("model-shared-bus", 1), "system: model-shared-bus 1 is not modelled; only 0 is");
+  EXPECT_EQ(
+      error("model-shared-bus", 1),
+      "system: model-shared-bus 1 is not modelled; only 0 is: the LogGP model of a bus inside "
+      "a node");
   EXPECT_EQ(error("collective-optimization", "best"),
             "system: collective-optimization must be one of baseline, localBWAware");
   EXPECT_EQ(error("prefered-dataset-splits", 4),
@@ -165,8 +168,99 @@ TEST(AstraSystemReaderTest, SystemValuesThatCannotBeAreNamed) {
   EXPECT_THAT(error("all-reduce-implementation", {"direct0", "ring"}), HasSubstr("has direct0"));
   EXPECT_EQ(error("all-reduce-implementation", {"ring"}),
             "all-reduce-implementation: 1 entries for 2 dimensions");
+  EXPECT_EQ(error("all-reduce-implementation", {"ring", "ring", "direct"}),
+            "all-reduce-implementation: 3 entries for 2 dimensions");
+  EXPECT_EQ(error("all-reduce-implementation-custom", {"demo/allreduce"}),
+            "system: all-reduce-implementation-custom names a file beside ASTRA-sim, which is not "
+            "here; name an algorithm in the key without the ending");
+  EXPECT_EQ(error("injection-scale", 1e12),
+            "system: injection-scale 1e+12 makes endpoint-delay 1e+13 ns, over the limit of "
+            "1000000000000");
+  EXPECT_EQ(error("num-queues-per-dim", 0),
+            "system: num-queues-per-dim must be a whole number in [1, 4096], not 0");
   EXPECT_EQ(error("all-reduce-implementation", {"ring", "oneRing"}).substr(0, 44),
             "system: all-reduce-implementation has oneRin");
+}
+
+TEST(AstraSystemReaderTest, KeysWithoutEffectOnAstraSimsAnswerHaveNoneHere) {
+  ASSERT_OK_AND_ASSIGN(const SystemDescription plain, ParseAstraSystem(kNetwork, System().dump()));
+  nlohmann::json system = System();
+  system.update({{"scheduling-policy", "EXPLICIT"},
+                 {"intra-dimension-scheduling", "FIFO"},
+                 {"inter-dimension-scheduling", "baseline"},
+                 {"L", 500},
+                 {"o", 1},
+                 {"g", 2},
+                 {"G", 0.1},
+                 {"local-reduction-delay", 3},
+                 {"comm-scale", 2},
+                 {"compute-scale", 0.5},
+                 {"track-local-mem", 1},
+                 {"local-mem-trace-filename", "local_mem_trace"},
+                 {"trace-enabled", 1},
+                 {"boost-mode", 1},
+                 {"model-shared-bus", 0},
+                 {"replay-only", 0},
+                 {"injection-scale", 1},
+                 {"num-queues-per-dim", 1}});
+  ASSERT_OK_AND_ASSIGN(const SystemDescription full, ParseAstraSystem(kNetwork, system.dump()));
+  EXPECT_EQ(full, plain);
+}
+
+TEST(AstraSystemReaderTest, OptionsOfTheCommandLineAreKeysToo) {
+  nlohmann::json system = System();
+  system["injection-scale"] = 0.25;
+  system["num-queues-per-dim"] = 2;
+  ASSERT_OK_AND_ASSIGN(const SystemDescription parsed, ParseAstraSystem(kNetwork, system.dump()));
+  EXPECT_EQ(parsed.endpoint_delay_ns, 2) << "10 * 0.25, cut";
+  EXPECT_EQ(parsed.num_queues_per_dim, 2);
+}
+
+TEST(AstraSystemReaderTest, FlatAlgorithmsHaveWindowsToo) {
+  nlohmann::json system = System();
+  system["all-reduce-implementation"] = {"oneDirect3"};
+  ASSERT_OK_AND_ASSIGN(const SystemDescription parsed, ParseAstraSystem(kNetwork, system.dump()));
+  EXPECT_EQ(parsed.all_reduce, (CollectiveImplementation{true, {{AlgorithmKind::kDirect, 3}}}));
+  for (const char* name : {"oneDoubleBinaryTree", "one", "onering", "oneDirect0"}) {
+    system["all-reduce-implementation"] = {name};
+    EXPECT_THAT(Error(kNetwork, system.dump()), HasSubstr(std::string("has ") + name));
+  }
+}
+
+TEST(AstraSystemReaderTest, RemoteMemoryIsAThirdFile) {
+  const auto parse = [](const char* json) {
+    return ParseAstraSystem(kNetwork, System().dump(), json);
+  };
+  const auto memory = [&](const char* json) {
+    const absl::StatusOr<SystemDescription> system = parse(json);
+    EXPECT_THAT(system, IsOk());
+    return system.ok() ? system->remote_memory : RemoteMemory{};
+  };
+  using Kind = RemoteMemory::Kind;
+  EXPECT_EQ(memory(""), RemoteMemory{});
+  EXPECT_EQ(memory(R"({"memory-type": "NO_MEMORY_EXPANSION"})"), RemoteMemory{});
+  EXPECT_EQ(memory(R"({"memory-type": "PER_NPU_MEMORY_EXPANSION", "remote-mem-latency": 100,
+                       "remote-mem-bw": 64})"),
+            (RemoteMemory{Kind::kPerNpu, 100, 64, 1}));
+  EXPECT_EQ(memory(R"({"memory-type": "PER_NODE_MEMORY_EXPANSION", "remote-mem-latency": 0,
+                       "remote-mem-bw": 128, "num-nodes": 2, "num-npus-per-node": 4})"),
+            (RemoteMemory{Kind::kPerNode, 0, 128, 4}));
+  EXPECT_EQ(memory(R"({"memory-type": "MEMORY_POOL", "remote-mem-latency": 5.5,
+                       "remote-mem-bw": 0.5})"),
+            (RemoteMemory{Kind::kPool, 5.5, 0.5, 1}));
+  const auto error = [&](const char* json) { return std::string(parse(json).status().message()); };
+  EXPECT_EQ(error(R"({"memory-type": "MEMORY_POOL", "remote-mem-bw": 0, "mem-bw": 1})"),
+            "remote memory: remote-mem-latency is missing; "
+            "remote memory: remote-mem-bw must be finite and above 0, not 0; "
+            "remote memory: mem-bw is not a known key");
+  EXPECT_THAT(error("{}"), HasSubstr("remote memory: memory-type is missing"));
+  EXPECT_THAT(
+      error(R"({"memory-type": "CXL"})"),
+      HasSubstr("memory-type must be one of NO_MEMORY_EXPANSION, PER_NPU_MEMORY_EXPANSION"));
+  EXPECT_THAT(error("[]"), HasSubstr("remote memory: not a JSON object"));
+  EXPECT_THAT(error(R"({"memory-type": "PER_NODE_MEMORY_EXPANSION", "remote-mem-latency": 0,
+                        "remote-mem-bw": 128, "num-nodes": 1, "num-npus-per-node": 4})"),
+              HasSubstr("num-nodes 1 nodes of 4 NPUs are fewer than the topology's 8 NPUs"));
 }
 
 TEST(AstraSystemReaderTest, PowersOfTwoAreDemandedWhereTheAlgorithmNeedsThem) {

@@ -91,6 +91,10 @@ struct AlgorithmChoice {
   friend bool operator==(const AlgorithmChoice&, const AlgorithmChoice&) = default;
 };
 
+// "ring", "direct", "direct3" (a window), "halvingDoubling", "doubleBinaryTree". False when
+// `text` is none of them; *choice is untouched then.
+bool ParseAlgorithm(absl::string_view text, AlgorithmChoice* choice);
+
 // How one type of collective runs: one choice a dimension, or, when `flat`, a
 // single choice over all NPUs as one group ("oneRing" and the like).
 struct CollectiveImplementation {
@@ -169,7 +173,7 @@ struct SystemDescription {
   bool local_bw_aware = true;
   int32_t splits = 1;                 // Chunks that a collective is cut into.
   int32_t active_chunks_per_dim = 1;  // Chunks of a rank that run together on a dimension.
-  int32_t num_queues_per_dim = 1;     // Not part of the system file.
+  int32_t num_queues_per_dim = 1;     // Astra: an option beside the system file.
   int64_t endpoint_delay_ns = 10;     // Before a first send and after each receive; >= 0.
   // Of the additions of a reduction; numerically GB/s with GB = 1e9 bytes. Physical: 0 means
   // that they are free.
@@ -188,8 +192,19 @@ int64_t NpusCount(const SystemDescription& system);
 // "8 NPUs: Ring 2 x Switch 4".
 std::string DescribeTopology(const SystemDescription& system);
 
-// Checks the ranges that the comments above state, and those of sim/limits.h.
-// INVALID_ARGUMENT with every fault in one message ("; " between them).
+// How messages name fields: as ASTRA-sim's files do ("bandwidth[0]"), or as our own
+// ("network.dimensions[0].bandwidth").
+enum class SystemFields : uint8_t { kAstraFiles = 0, kOurs = 1 };
+
+// What is outside the ranges that the comments above state, and those of sim/limits.h: each
+// "field: value and limit". Also: links that are not there or stand twice, ranges of NPUs that
+// overlap, more or fewer algorithms than dimensions, halving-doubling and trees on a number of
+// NPUs that is no power of two, and, with astra semantics, what only physical ones have
+// (message_ns, token buckets).
+std::vector<std::string> FindSystemFaults(const SystemDescription& system, SystemFields fields);
+
+// INVALID_ARGUMENT with all of them in one message ("; " between them), named as the
+// semantics' own files do.
 absl::Status CheckSystem(const SystemDescription& system);
 
 }  // namespace chakrad
