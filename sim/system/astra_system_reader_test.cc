@@ -287,6 +287,9 @@ TEST(AstraSystemReaderTest, TheExamplesAreRead) {
     ASSERT_OK_AND_ASSIGN(const SystemDescription parsed,
                          ParseAstraSystem(ReadFile(std::string("sim/examples/") + name), system));
     EXPECT_EQ(NpusCount(parsed), 4) << name;
+    EXPECT_THAT(ParseAstraSystem(ReadFile(std::string("sim/examples/") + name), system,
+                                 ReadFile("sim/examples/remote_memory.json")),
+                IsOk());
   }
 }
 

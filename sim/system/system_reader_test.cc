@@ -4,9 +4,15 @@
 #include <gtest/gtest.h>
 
 #include <chrono>
+#include <filesystem>
+#include <fstream>
+#include <map>
+#include <sstream>
 
+#include "absl/strings/match.h"
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_replace.h"
+#include "absl/strings/str_split.h"
 #include "common/status_matchers.h"
 #include "sim/system/quantity.h"
 
@@ -325,6 +331,82 @@ TEST(SystemReaderTest, ParseSystemTakesOneDescriptionOrTheOther) {
   EXPECT_THAT(
       ParseSystem({"x", "", "", ""}),
       StatusIs(StatusCode::kInvalidArgument, "system_yaml: line 1: the file: x is not a map"));
+}
+
+std::string ReadFile(const std::string& path) {
+  std::ifstream file(path);
+  std::stringstream text;
+  text << file.rdbuf();
+  return text.str();
+}
+
+TEST(SystemExamplesTest, EachIsRead) {
+  std::map<std::string, std::string> topology_by_name;
+  for (const auto& entry : std::filesystem::directory_iterator("sim/examples")) {
+    const std::string text = ReadFile(entry.path());
+    // ASTRA-sim's files are read in astra_system_reader_test.cc.
+    if (entry.path().extension() != ".yaml" || absl::StrContains(text, "npus_count")) continue;
+    const absl::StatusOr<SystemDescription> system = ParseSystemYaml(text);
+    ASSERT_THAT(system, IsOk()) << entry.path();
+    EXPECT_EQ(system->semantics, Semantics::kPhysical);
+    topology_by_name[entry.path().stem()] = DescribeTopology(*system);
+  }
+  const std::map<std::string, std::string> want = {
+      {"degraded_torus", "16 NPUs: Ring 4 x Ring 4"},
+      {"dgx2", "16 NPUs: Switch 16"},
+      {"dgx_h100", "8 NPUs: Switch 8"},
+      {"ethernet_star", "4 NPUs: Switch 4"},
+      {"fat_tree_like", "128 NPUs: Switch 8 x Switch 4 x Switch 4"},
+      {"gpu_roofline", "2 NPUs: FullyConnected 2"},
+      {"tpu_torus_2d", "32 NPUs: Ring 4 x Ring 8"},
+      {"tpu_torus_3d", "64 NPUs: Ring 4 x Ring 4 x Ring 4"},
+  };
+  EXPECT_EQ(topology_by_name, want);
+  ASSERT_OK_AND_ASSIGN(const SystemDescription h100,
+                       ParseSystemYaml(ReadFile("sim/examples/dgx_h100.yaml")));
+  EXPECT_EQ(h100.dims[0], (NetworkDim{TopologyKind::kSwitch, 8, 400, 936.25, 0, {}}));
+}
+
+TEST(SystemManualTest, ItsExamplesAreRead) {
+  const std::string manual = ReadFile("docs/systems.md");
+  int examples_count = 0;
+  for (size_t at = 0; (at = manual.find("```yaml\n", at)) != std::string::npos;) {
+    at += 8;
+    const size_t end = manual.find("```", at);
+    ASSERT_NE(end, std::string::npos);
+    EXPECT_THAT(ParseSystemYaml(manual.substr(at, end - at)), IsOk());
+    ++examples_count;
+    at = end + 3;
+  }
+  EXPECT_GE(examples_count, 2);
+}
+
+// What the reader says it knows, map by map, stands in the manual.
+TEST(SystemManualTest, ItNamesEveryKey) {
+  const std::string manual = ReadFile("docs/systems.md");
+  const std::string error = Error(R"(
+zz: 1
+network:
+  zz: 1
+  dimensions:
+    - {zz: 1, token_bucket: {zz: 1}, algorithms: {zz: 1}}
+  links: [{zz: 1}]
+npus: [{zz: 1}]
+collectives: {zz: 1, flat: {zz: 1}}
+execution: {zz: 1}
+compute: {zz: 1}
+memory: {zz: 1, remote: {zz: 1}}
+)");
+  int maps_count = 0;
+  for (const absl::string_view fault : absl::StrSplit(error, "; ")) {
+    const std::vector<absl::string_view> parts = absl::StrSplit(fault, "known are ");
+    if (parts.size() < 2) continue;
+    ++maps_count;
+    for (const absl::string_view key : absl::StrSplit(parts[1], ", ")) {
+      EXPECT_TRUE(absl::StrContains(manual, absl::StrCat(key, "`"))) << key;
+    }
+  }
+  EXPECT_EQ(maps_count, 13);
 }
 
 TEST(QuantityTest, EachUnitHasItsFactor) {
