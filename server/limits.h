@@ -50,6 +50,14 @@ inline constexpr int64_t kAbandonedUploadSeconds = 7 * 24 * 3600;
 inline constexpr size_t kTimelineChunkIntervals = 1'024;
 // Intervals of one simulation, all ranks: 32 bytes each in memory, 2 GiB.
 inline constexpr int64_t kMaxJobIntervals = int64_t{1} << 26;
+// Of a stored result. Ranks that are listed one by one: what a person scrolls through. Beyond
+// it equal ones share an entry, of which there are so many (80 bytes each, and what names the
+// ranks: 10 bytes a range); then links (40 bytes each) and steps of the critical path (30 bytes).
+inline constexpr size_t kRanksListedEach = 1'024;
+inline constexpr int kMaxRankEntries = 65'536;
+inline constexpr int64_t kMaxRankRanges = 100'000;
+inline constexpr size_t kMaxLinksListed = 10'000;
+inline constexpr size_t kMaxCriticalSteps = 10'000;
 // Of a job's error in an answer.
 inline constexpr size_t kMaxErrorBytes = 64 << 10;
 // Progress events a job and second, at most: a watcher is a person or a bar.

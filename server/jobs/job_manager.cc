@@ -9,7 +9,6 @@
 #include "common/status.h"
 #include "server/ids.h"
 #include "server/log.h"
-#include "sim/system/astra_system_reader.h"
 
 namespace chakrad {
 namespace {
@@ -40,9 +39,10 @@ absl::Status CheckRanks(const TraceInfo& trace, const SimulationSpec& spec,
                         const SystemDescription& system) {
   const int64_t npus_count = NpusCount(system);
   if (npus_count != trace.world_size) {
-    return absl::InvalidArgumentError(absl::StrCat("network_yaml: the topology has ", npus_count,
-                                                   " NPUs, and trace ", trace.id, " has ",
-                                                   trace.world_size, " ranks; they must be equal"));
+    return absl::InvalidArgumentError(
+        absl::StrCat(spec.system_yaml.empty() ? "network_yaml" : "system_yaml",
+                     ": the topology has ", npus_count, " NPUs, and trace ", trace.id, " has ",
+                     trace.world_size, " ranks; they must be equal"));
   }
   if (static_cast<int64_t>(trace.ranks.size()) == trace.world_size ||
       spec.replicate_missing_ranks) {
@@ -101,12 +101,7 @@ absl::Status JobManager::Start() {
 }
 
 absl::Status JobManager::CheckFits(const SimulationSpec& spec) {
-  if (spec.network_yaml.size() > kMaxSystemBytes || spec.system_json.size() > kMaxSystemBytes) {
-    return absl::InvalidArgumentError(
-        absl::StrCat("network_yaml, system_json: larger than ", kMaxSystemBytes, " bytes"));
-  }
-  ASSIGN_OR_RETURN(const SystemDescription system,
-                   ParseAstraSystem(spec.network_yaml, spec.system_json));
+  ASSIGN_OR_RETURN(const SystemDescription system, SystemOf(spec));
   ASSIGN_OR_RETURN(const TraceInfo trace, traces_->GetInfo(spec.trace_id));
   return CheckRanks(trace, spec, system);
 }
@@ -316,31 +311,31 @@ void JobManager::RunOne(const std::shared_ptr<LiveJob>& job) {
     Conclude(job, marked);
     return;
   }
-  absl::StatusOr<SimulationOutcome> outcome = absl::UnknownError("did not run");
+  absl::StatusOr<std::string> result = absl::UnknownError("did not run");
   try {
-    outcome = RunSimulation(running.id, job->spec, traces_, jobs_, HooksOf(job));
+    result = RunSimulation(running.id, job->spec, traces_, jobs_, HooksOf(job));
   } catch (const std::exception& error) {  // Out of memory, above all.
-    outcome = absl::ResourceExhaustedError(absl::StrCat("the simulation ended by: ", error.what()));
+    result = absl::ResourceExhaustedError(absl::StrCat("the simulation ended by: ", error.what()));
   }
-  Conclude(job, outcome);
+  Conclude(job, result);
 }
 
 void JobManager::Conclude(const std::shared_ptr<LiveJob>& job,
-                          const absl::StatusOr<SimulationOutcome>& outcome) {
+                          const absl::StatusOr<std::string>& result) {
   MutexLock lock(&mutex_);
   JobRecord record = job->view.record;
   record.end_unix_ns = clock_->NowUnixNs();
-  if (outcome.ok()) {
+  if (result.ok()) {
     record.state = JobRecord::State::kSucceeded;
-    record.result = EncodeOutcome(*outcome);
-  } else if (absl::IsCancelled(outcome.status()) && record.cancel_asked) {
+    record.result = *result;
+  } else if (absl::IsCancelled(result.status()) && record.cancel_asked) {
     record.state = JobRecord::State::kCancelled;
-  } else if (absl::IsCancelled(outcome.status()) && put_back_) {
+  } else if (absl::IsCancelled(result.status()) && put_back_) {
     record.state = JobRecord::State::kPending;
     record.start_unix_ns = record.end_unix_ns = 0;
   } else {
     record.state = JobRecord::State::kFailed;
-    record.error = std::string(outcome.status().message());
+    record.error = std::string(result.status().message());
   }
   if (const absl::Status stored = jobs_->Update(record); !stored.ok()) {
     // The stored record says running: the next start takes the job up again.

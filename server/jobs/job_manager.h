@@ -86,8 +86,7 @@ class JobManager {
   void WorkerLoop();
   void RunOne(const std::shared_ptr<LiveJob>& job);
   JobHooks HooksOf(const std::shared_ptr<LiveJob>& job);
-  void Conclude(const std::shared_ptr<LiveJob>& job,
-                const absl::StatusOr<SimulationOutcome>& outcome);
+  void Conclude(const std::shared_ptr<LiveJob>& job, const absl::StatusOr<std::string>& result);
   void PublishCounts() ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
 
   JobStore* const jobs_;

@@ -20,13 +20,13 @@ struct JobHooks {
   std::function<void(int64_t chunks_count)> timeline;  // So many chunks are stored now.
 };
 
-// Loads the trace, simulates it, stores the timeline's chunks when the
-// specification keeps one, and breaks each rank's time down. Pure but for the
-// stores: a repeated run gives the same outcome. Memory: the trace, and 32 bytes
-// an interval.
-absl::StatusOr<SimulationOutcome> RunSimulation(const std::string& job_id,
-                                                const SimulationSpec& spec, TraceStore* traces,
-                                                JobStore* jobs, const JobHooks& hooks);
+// Loads the trace, simulates it, and stores the timeline's chunks when the specification keeps
+// one. The answer is the result in its stored form (result_codec.h). Pure but for the stores: a
+// repeated run gives the same bytes. Memory: the trace, the simulation, and 32 bytes an interval
+// where intervals are gathered.
+absl::StatusOr<std::string> RunSimulation(const std::string& job_id, const SimulationSpec& spec,
+                                          TraceStore* traces, JobStore* jobs,
+                                          const JobHooks& hooks);
 
 }  // namespace chakrad
 

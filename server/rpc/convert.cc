@@ -1,6 +1,11 @@
 #include "server/rpc/convert.h"
 
+#include <functional>
+#include <string>
+#include <vector>
+
 #include "absl/strings/str_cat.h"
+#include "absl/strings/str_join.h"
 #include "common/utf8.h"
 #include "server/limits.h"
 #include "trace/api/trace_to_proto.h"
@@ -21,6 +26,31 @@ int CutUntilItFits(List* list, const Message& message) {
     list->DeleteSubrange(list->size() / 2, list->size() - list->size() / 2);
   }
   return before - list->size();
+}
+
+// A list of an answer that may be shortened.
+struct CuttableList {
+  const char* name = "";
+  size_t bytes = 0;
+  int cut_count = 0;
+  std::function<void(CuttableList*)> halve;
+};
+
+template <typename List>
+size_t BytesOf(const List& list) {
+  size_t bytes = 0;
+  for (const auto& entry : list) bytes += entry.ByteSizeLong();
+  return bytes;
+}
+
+template <typename List>
+void AddCuttable(const char* name, List* list, std::vector<CuttableList>* lists) {
+  lists->push_back({name, BytesOf(*list), 0, [list](CuttableList* self) {
+                      const int cut = list->size() - list->size() / 2;
+                      list->DeleteSubrange(list->size() / 2, cut);
+                      self->cut_count += cut;
+                      self->bytes = BytesOf(*list);
+                    }});
 }
 
 v1::Job::State ToState(JobRecord::State state) {
@@ -78,9 +108,29 @@ void FitIntoAnswer(v1::Trace* trace) {
 
 void FitIntoAnswer(v1::Job* job) {
   if (job->ByteSizeLong() <= kMaxAnswerBytes) return;
-  const int ranks = CutUntilItFits(job->mutable_result()->mutable_ranks(), *job);
-  job->mutable_result()->add_notices(
-      absl::StrCat("this answer leaves out the last ", ranks, " ranks, for its size"));
+  v1::SimulationResult* result = job->mutable_result();
+  std::vector<CuttableList> lists;
+  AddCuttable("steps of the critical path", result->mutable_critical_path(), &lists);
+  AddCuttable("links", result->mutable_links(), &lists);
+  AddCuttable("collectives", result->mutable_collectives(), &lists);
+  AddCuttable("classes", result->mutable_classes(), &lists);
+  AddCuttable("ranks", result->mutable_ranks(), &lists);
+  while (job->ByteSizeLong() > kMaxAnswerBytes) {
+    CuttableList* longest = &lists[0];
+    for (CuttableList& list : lists) {
+      if (list.bytes > longest->bytes) longest = &list;
+    }
+    if (longest->bytes == 0) break;
+    longest->halve(longest);
+  }
+  std::vector<std::string> cuts;
+  for (const CuttableList& list : lists) {
+    if (list.cut_count > 0) cuts.push_back(absl::StrCat(list.cut_count, " ", list.name));
+  }
+  const int notices = CutUntilItFits(result->mutable_notices(), *job);
+  if (notices > 0) cuts.push_back(absl::StrCat(notices, " notices"));
+  result->add_notices(
+      absl::StrCat("this answer leaves out, for its size, the last ", absl::StrJoin(cuts, ", ")));
 }
 
 void ToProto(const UploadRecord& record, v1::Upload* upload) {

@@ -53,6 +53,40 @@ TEST(ConvertTest, AnAnswerBeyondTheClientsLimitIsCutAndSaysSo) {
       << trace.notices(0);
 }
 
+TEST(ConvertTest, AResultBeyondTheClientsLimitIsCutFromItsLongestListsOn) {
+  v1::SimulationResult result;
+  for (int i = 0; i < 10'000; ++i) {
+    v1::LinkResult* link = result.add_links();
+    link->set_busy_ps(int64_t{1} << 60);
+    link->set_bytes(int64_t{1} << 60);
+    v1::CriticalStep* step = result.add_critical_path();
+    step->set_start_ps(int64_t{1} << 60);
+    step->set_end_ps(int64_t{1} << 60);
+  }
+  for (int i = 0; i < 65'536; ++i) {
+    v1::RankResult* rank = result.add_ranks();
+    rank->set_rank(i);
+    for (int k = 0; k < 4; ++k) rank->add_rank_ranges(i);
+    rank->set_end_ps(int64_t{1} << 60);
+    rank->set_comm_ps(int64_t{1} << 60);
+    rank->set_compute_ps(int64_t{1} << 60);
+  }
+  JobView view;
+  view.record.state = JobRecord::State::kSucceeded;
+  view.record.result = result.SerializeAsString();
+  v1::Job job;
+  ToProto(view, &job);
+  ASSERT_GT(job.ByteSizeLong(), kMaxAnswerBytes);
+  FitIntoAnswer(&job);
+  EXPECT_LT(job.ByteSizeLong(), kMaxAnswerBytes + 1000);
+  EXPECT_GT(job.result().ranks_size(), 10'000);
+  ASSERT_EQ(job.result().notices_size(), 1);
+  EXPECT_NE(
+      job.result().notices(0).find(std::to_string(65'536 - job.result().ranks_size()) + " ranks"),
+      std::string::npos)
+      << job.result().notices(0);
+}
+
 TEST(ConvertTest, ASmallAnswerIsLeftAlone) {
   v1::Trace trace;
   ToProto(TraceOf(2), &trace);
