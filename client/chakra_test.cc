@@ -92,6 +92,14 @@ TEST_F(ChakraTest, WrongUsageIsTwoWithOneLineOnStandardError) {
       {"traces", "ls", "--output", "xml"},
       {"simulate", "t-1"},
       {"simulate", "t-1", "--network", "/nowhere", "--system", "/nowhere"},
+      {"simulate", "t-1", "--system", "/nowhere"},
+      {"simulate", "t-1", "--network", network_},
+      {"simulate", "t-1", "--system_json", system_},
+      {"simulate", "t-1", "--system", system_, "--system_json", system_},
+      {"simulate", "t-1", "--network", network_, "--system", system_, "--system_json", system_},
+      {"simulate", "t-1", "--system", system_, "--back_end", "ns3"},
+      {"simulate", "t-1", "--system", system_, "--max-events", "0"},
+      {"simulate", "t-1", "--system", system_, "--max-simulated-ns", "-1"},
       {"ingest", "/nowhere"},
       {"ingest", network_, "--label", "novalue"},
       {"ingest", network_, "--rank", "other=1"},
@@ -234,6 +242,44 @@ TEST_F(ChakraTest, SimulatePrintsTheJobAndSendsTheDescriptions) {
   EXPECT_TRUE(spec.replicate_missing_ranks());
   EXPECT_FALSE(spec.keep_timeline());
   EXPECT_FALSE(fake_.created_jobs[0].request_id().empty());
+}
+
+TEST_F(ChakraTest, SimulateSendsASystemOfOurOwnAndEveryOption) {
+  EXPECT_EQ(Run({"simulate", "t-1", "--system", network_, "--back_end", "link", "--unfolded",
+                 "--critical-path", "--max-events", "7", "--max-simulated-ns", "5"}),
+            kExitOk)
+      << err();
+  const v1::SimulationSpec& spec = fake_.created_jobs.at(0).spec();
+  EXPECT_EQ(spec.system_yaml(), "topology: [ Ring ]\n");
+  EXPECT_EQ(spec.network_yaml() + spec.system_json(), "");
+  EXPECT_EQ(spec.back_end(), v1::SimulationSpec::LINK);
+  EXPECT_TRUE(spec.unfolded() && spec.critical_path() && spec.keep_timeline());
+  EXPECT_EQ(spec.max_events(), 7);
+  EXPECT_EQ(spec.max_simulated_ps(), 5'000);
+}
+
+TEST_F(ChakraTest, AstraSimsFilesHaveTheirOwnOptions) {
+  EXPECT_EQ(Run({"simulate", "t-1", "--network", network_, "--system_json", system_,
+                 "--remote-memory", system_}),
+            kExitOk)
+      << err();
+  const v1::SimulationSpec& spec = fake_.created_jobs.at(0).spec();
+  EXPECT_EQ(spec.network_yaml(), "topology: [ Ring ]\n");
+  EXPECT_EQ(spec.system_json() + spec.remote_memory_json() + spec.system_yaml(), "{}{}");
+}
+
+TEST_F(ChakraTest, ResultsGoIntoFilesWhenAskedAndThatWaits) {
+  EXPECT_EQ(Run({"simulate", "t-1", "--system", system_, "--csv", folder_.Path("out/deep"),
+                 "--json", folder_.Path("job.json")}),
+            kExitOk)
+      << err();
+  EXPECT_TRUE(OutHas("jobs/j-1 SUCCEEDED")) << out();
+  EXPECT_EQ(folder_.Read("out/deep/ranks.csv").substr(0, 27), "ranks,ranks_count,end_ns,co");
+  EXPECT_EQ(Json::parse(folder_.Read("job.json"))["result"]["ranks"][1]["end_ns"], 2000000.001);
+  EXPECT_EQ(Run({"jobs", "show", "j-1", "--csv", folder_.Path("again")}), kExitOk) << err();
+  EXPECT_EQ(folder_.Read("again/ranks.csv"), folder_.Read("out/deep/ranks.csv"));
+  EXPECT_EQ(Run({"jobs", "show", "j-1", "--json", "-"}), kExitUsage);
+  EXPECT_EQ(Run({"jobs", "show", "j-1", "--csv", network_}), kExitFailed) << "a file is there";
 }
 
 TEST_F(ChakraTest, WatchShowsEachRanksTimesThroughABrokenStream) {

@@ -10,6 +10,7 @@
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
 #include "chakrad/v1/job.pb.h"
+#include "client/result_files.h"
 
 namespace CLI {
 class App;
@@ -30,9 +31,12 @@ void AddTimelineCommand(CLI::App* app, Session* session, int* exit_code);
 // Follows a job to its end with a progress bar, through restarts of the daemon.
 absl::StatusOr<v1::Job> WatchToEnd(Session* session, const std::string& job_name);
 
-// Prints a finished job that was waited for, and notes kExitJobFailed unless it
-// SUCCEEDED.
-void ReportFinishedJob(Session* session, const v1::Job& job, bool all_ranks);
+// --all-ranks, --csv and --json of a command that shows a job.
+void AddResultOptions(CLI::App* command, ResultOptions* options);
+// Prints a job and writes the files that were asked for.
+absl::Status ShowJob(Session* session, const v1::Job& job, const ResultOptions& options);
+// The same of a finished job that was waited for; notes kExitJobFailed unless it SUCCEEDED.
+absl::Status ReportFinishedJob(Session* session, const v1::Job& job, const ResultOptions& options);
 
 }  // namespace chakrad::client
 

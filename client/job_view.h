@@ -1,4 +1,4 @@
-// Jobs and their results as JSON and as text. client/README.md documents the
+// Jobs as JSON and as text; of results, see result_view.h. client/README.md documents the
 // JSON.
 #ifndef CHAKRAD_CLIENT_JOB_VIEW_H_
 #define CHAKRAD_CLIENT_JOB_VIEW_H_
@@ -11,13 +11,10 @@
 
 namespace chakrad::client {
 
-// Results of more ranks than these are shown as fastest, mean and slowest.
-inline constexpr int kShownRanksMax = 16;
-
 bool IsFinished(const v1::Job& job);
 
 Json JobJson(const v1::Job& job);
-// State, and the result's table once there is one; `all_ranks`: a line for each
+// State, and the result's tables once there is one; `all_ranks`: a line for each
 // rank, however many.
 std::string JobText(const v1::Job& job, bool all_ranks);
 // A line a job.

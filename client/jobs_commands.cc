@@ -21,16 +21,8 @@ using JobStub = v1::JobService::Stub;
 struct JobsArgs {
   std::string job;
   std::string trace;
-  bool all_ranks = false;
+  ResultOptions result;
 };
-
-void PrintJob(const v1::Job& job, bool all_ranks, Session* session) {
-  if (session->json()) {
-    session->PrintJson(JobJson(job));
-  } else {
-    session->out() << JobText(job, all_ranks);
-  }
-}
 
 absl::Status RunList(const JobsArgs& args, Session* session) {
   const auto stub = v1::JobService::NewStub(session->channel());
@@ -62,8 +54,7 @@ absl::Status RunShow(const JobsArgs& args, Session* session) {
   const auto stub = v1::JobService::NewStub(session->channel());
   ASSIGN_OR_RETURN(const v1::Job job,
                    UnaryCall(stub.get(), &JobStub::GetJob, request, session->call_options()));
-  PrintJob(job, args.all_ranks, session);
-  return absl::OkStatus();
+  return ShowJob(session, job, args.result);
 }
 
 absl::Status RunCancel(const JobsArgs& args, Session* session) {
@@ -72,28 +63,47 @@ absl::Status RunCancel(const JobsArgs& args, Session* session) {
   const auto stub = v1::JobService::NewStub(session->channel());
   ASSIGN_OR_RETURN(const v1::Job job,
                    UnaryCall(stub.get(), &JobStub::CancelJob, request, session->call_options()));
-  PrintJob(job, args.all_ranks, session);
-  return absl::OkStatus();
+  return ShowJob(session, job, args.result);
 }
 
 absl::Status RunWatch(const JobsArgs& args, Session* session) {
   ASSIGN_OR_RETURN(const std::string name, FullName("jobs", args.job));
   ASSIGN_OR_RETURN(const v1::Job job, WatchToEnd(session, name));
-  ReportFinishedJob(session, job, args.all_ranks);
-  return absl::OkStatus();
+  return ReportFinishedJob(session, job, args.result);
 }
 
 using RunFn = absl::Status (*)(const JobsArgs&, Session*);
 
 }  // namespace
 
-void ReportFinishedJob(Session* session, const v1::Job& job, bool all_ranks) {
-  PrintJob(job, all_ranks, session);
-  if (job.state() == v1::Job::SUCCEEDED) return;
+void AddResultOptions(CLI::App* command, ResultOptions* options) {
+  command->add_flag("--all-ranks", options->all_ranks, "A line for each rank, however many");
+  command->add_option("--csv", options->csv_folder, "Write the result's tables into this folder")
+      ->type_name("DIR");
+  command->add_option("--json", options->json_file, "Write the job with its result to this file")
+      ->type_name("FILE");
+}
+
+absl::Status ShowJob(Session* session, const v1::Job& job, const ResultOptions& options) {
+  if (options.json_file == "-") {
+    return UsageError("--json: names a file; for standard output say --output json");
+  }
+  if (session->json()) {
+    session->PrintJson(JobJson(job));
+  } else {
+    session->out() << JobText(job, options.all_ranks);
+  }
+  return WriteResultFiles(job, options);
+}
+
+absl::Status ReportFinishedJob(Session* session, const v1::Job& job, const ResultOptions& options) {
+  RETURN_IF_ERROR(ShowJob(session, job, options));
+  if (job.state() == v1::Job::SUCCEEDED) return absl::OkStatus();
   session->set_exit_code(kExitJobFailed);
   session->err() << "chakra: " << job.name() << " "
                  << (job.state() == v1::Job::CANCELLED ? "was cancelled" : "failed")
                  << (job.error().empty() ? "" : ": ") << job.error() << "\n";
+  return absl::OkStatus();
 }
 
 void AddJobsCommands(CLI::App* app, Session* session, int* exit_code) {
@@ -110,7 +120,7 @@ void AddJobsCommands(CLI::App* app, Session* session, int* exit_code) {
         ->type_name("")
         ->required();
     if (!shows_result) return;
-    command->add_flag("--all-ranks", args->all_ranks, "A line for each rank, however many");
+    AddResultOptions(command, &args->result);
   };
 
   add("ls", "List jobs, newest first", RunList)

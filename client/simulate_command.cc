@@ -20,12 +20,14 @@ namespace {
 using JobStub = v1::JobService::Stub;
 
 constexpr char kHelp[] = R"(Examples:
-  chakra simulate t-17 --network ring8.yml --system system.json --watch
-  chakra simulate t-17 --network ring8.yml --system system.json    prints the job
+  chakra simulate t-17 --system dgx_h100.yaml --watch
+  chakra simulate t-17 --system dgx_h100.yaml --csv results/ --json result.json
+  chakra simulate t-17 --network ring8.yml --system_json system.json    prints the job
 
-The files are what ASTRA-sim's analytical back ends read: a network YAML (topology,
-npus_count, bandwidth, latency) and a system JSON. Its NPUs and the trace's ranks
-must be as many.
+The system is one file of our own format, or what ASTRA-sim's analytical back ends
+read: a network YAML, a system JSON and, for memory nodes, a remote memory JSON.
+docs/systems.md describes both, sim/examples has systems to start from. Its NPUs and
+the trace's ranks must be as many.
 )";
 
 // The server takes no larger ones; this only keeps a wrong file from being read
@@ -34,12 +36,19 @@ constexpr int64_t kDescriptionBytesMax = 1 << 20;
 
 struct SimulateArgs {
   std::string trace;
-  std::string network;
   std::string system;
+  std::string network;
+  std::string system_json;
+  std::string remote_memory;
+  std::string back_end;
+  int64_t max_simulated_ns = 0;
+  int64_t max_events = 0;
+  bool unfolded = false;
+  bool critical_path = false;
   bool replicate_missing_ranks = false;
   bool no_timeline = false;
   bool watch = false;
-  bool all_ranks = false;
+  ResultOptions result;
 };
 
 absl::StatusOr<std::string> ReadDescription(const char* option, const std::string& path) {
@@ -61,28 +70,77 @@ std::string RandomId() {
   return absl::StrFormat("cli-%08x%08x%08x%08x", random(), random(), random(), random());
 }
 
+// The system, one way or the other. With --network, --system is another spelling of
+// --system_json: it was the only one once.
+absl::Status ReadSystem(const SimulateArgs& args, v1::SimulationSpec* spec) {
+  if (args.network.empty()) {
+    if (args.system.empty() || !args.system_json.empty() || !args.remote_memory.empty()) {
+      return UsageError("give --system FILE, or --network FILE and --system_json FILE");
+    }
+    ASSIGN_OR_RETURN(*spec->mutable_system_yaml(), ReadDescription("--system", args.system));
+    return absl::OkStatus();
+  }
+  if (args.system.empty() == args.system_json.empty()) {
+    return UsageError("--network needs --system_json FILE beside it, and no --system");
+  }
+  ASSIGN_OR_RETURN(*spec->mutable_network_yaml(), ReadDescription("--network", args.network));
+  ASSIGN_OR_RETURN(*spec->mutable_system_json(),
+                   args.system.empty() ? ReadDescription("--system_json", args.system_json)
+                                       : ReadDescription("--system", args.system));
+  if (args.remote_memory.empty()) return absl::OkStatus();
+  ASSIGN_OR_RETURN(*spec->mutable_remote_memory_json(),
+                   ReadDescription("--remote_memory", args.remote_memory));
+  return absl::OkStatus();
+}
+
+absl::Status FillSpec(const SimulateArgs& args, v1::SimulationSpec* spec) {
+  ASSIGN_OR_RETURN(*spec->mutable_trace(), FullName("traces", args.trace));
+  RETURN_IF_ERROR(ReadSystem(args, spec));
+  if (args.back_end == "link") spec->set_back_end(v1::SimulationSpec::LINK);
+  if (args.back_end == "analytical") spec->set_back_end(v1::SimulationSpec::ANALYTICAL);
+  spec->set_replicate_missing_ranks(args.replicate_missing_ranks);
+  spec->set_keep_timeline(!args.no_timeline);
+  spec->set_unfolded(args.unfolded);
+  spec->set_critical_path(args.critical_path);
+  spec->set_max_simulated_ps(args.max_simulated_ns * 1000);
+  spec->set_max_events(args.max_events);
+  return absl::OkStatus();
+}
+
 absl::Status RunSimulate(const SimulateArgs& args, Session* session) {
   v1::CreateJobRequest request;
   request.set_request_id(RandomId());
-  v1::SimulationSpec& spec = *request.mutable_spec();
-  ASSIGN_OR_RETURN(*spec.mutable_trace(), FullName("traces", args.trace));
-  ASSIGN_OR_RETURN(*spec.mutable_network_yaml(), ReadDescription("--network", args.network));
-  ASSIGN_OR_RETURN(*spec.mutable_system_json(), ReadDescription("--system", args.system));
-  spec.set_replicate_missing_ranks(args.replicate_missing_ranks);
-  spec.set_keep_timeline(!args.no_timeline);
+  RETURN_IF_ERROR(FillSpec(args, request.mutable_spec()));
   const auto stub = v1::JobService::NewStub(session->channel());
   ASSIGN_OR_RETURN(v1::Job job,
                    UnaryCall(stub.get(), &JobStub::CreateJob, request, session->call_options()));
-  if (args.watch) {
+  if (args.watch || args.result.writes_files()) {
     session->err() << job.name() << "\n";  // To find it again, should the watch be interrupted.
     ASSIGN_OR_RETURN(job, WatchToEnd(session, job.name()));
-    ReportFinishedJob(session, job, args.all_ranks);
-  } else if (session->json()) {
+    return ReportFinishedJob(session, job, args.result);
+  }
+  if (session->json()) {
     session->PrintJson(JobJson(job));
   } else {
     session->out() << job.name() << "\n";
   }
   return absl::OkStatus();
+}
+
+void AddSystemOptions(CLI::App* command, SimulateArgs* args) {
+  command->add_option("--system", args->system, "The system, in our own format")->type_name("FILE");
+  command->add_option("--network", args->network, "ASTRA-sim's network YAML")->type_name("FILE");
+  command->add_option("--system_json,--system-json", args->system_json, "ASTRA-sim's system JSON")
+      ->type_name("FILE");
+  command
+      ->add_option("--remote_memory,--remote-memory", args->remote_memory,
+                   "ASTRA-sim's remote memory JSON")
+      ->type_name("FILE");
+  command
+      ->add_option("--back_end,--back-end", args->back_end,
+                   "analytical or link; else as the system says")
+      ->check(CLI::IsMember({"analytical", "link"}))
+      ->type_name("NAME");
 }
 
 }  // namespace
@@ -94,18 +152,24 @@ void AddSimulateCommand(CLI::App* app, Session* session, int* exit_code) {
   command->add_option("TRACE", args->trace, "Name of the trace, such as t-17")
       ->type_name("")
       ->required();
-  command->add_option("--network", args->network, "The network, as YAML")
-      ->type_name("FILE")
-      ->required();
-  command->add_option("--system", args->system, "The system, as JSON")
-      ->type_name("FILE")
-      ->required();
+  AddSystemOptions(command, args.get());
   command->add_flag("--replicate-missing-ranks", args->replicate_missing_ranks,
                     "Let copies of traced ranks stand in for those that were not traced");
   command->add_flag("--no-timeline", args->no_timeline, "Keep no timeline of this run");
-  command->add_flag("--watch", args->watch, "Wait for the end and print the result");
-  command->add_flag("--all-ranks", args->all_ranks,
-                    "With --watch: a line for each rank, however many");
+  command->add_flag("--critical-path", args->critical_path, "Keep the critical path");
+  command->add_flag("--unfolded", args->unfolded,
+                    "Simulate every rank by itself, although some behave alike");
+  command
+      ->add_option("--max-simulated-ns", args->max_simulated_ns,
+                   "Fail the job when simulated time passes this")
+      ->check(CLI::Range(int64_t{1}, int64_t{1} << 51))
+      ->type_name("NS");
+  command->add_option("--max-events", args->max_events, "Fail the job after so many events")
+      ->check(CLI::PositiveNumber)
+      ->type_name("N");
+  command->add_flag("--watch", args->watch,
+                    "Wait for the end and print the result; --csv and --json wait too");
+  AddResultOptions(command, &args->result);
   command->callback(
       [args, session, exit_code] { *exit_code = session->Report(RunSimulate(*args, session)); });
 }
