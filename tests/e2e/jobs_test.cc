@@ -41,6 +41,77 @@ TEST(JobsTest, BadSystemsAreRefusedByName) {
   EXPECT_THAT(server.CreateJob(spec), StatusIs(absl::StatusCode::kNotFound, "t-none"));
 }
 
+constexpr char kTwoGpus[] = R"(
+network:
+  dimensions:
+    - {topology: Switch, npus: 2, bandwidth: 100 Mbit/s, latency: 10 us}
+)";
+
+v1::SimulationSpec PhysicalSpecOf(const v1::Trace& trace) {
+  v1::SimulationSpec spec;
+  spec.set_trace(trace.name());
+  spec.set_system_yaml(kTwoGpus);
+  return spec;
+}
+
+TEST(JobsTest, OurOwnSystemIsAnsweredWithPhysicalSemantics) {
+  TestServer server;
+  const v1::SimulationSpec spec = PhysicalSpecOf(MlpTrace(&server));
+  ASSERT_OK_AND_ASSIGN(const v1::Job job, server.Run(spec));
+  ASSERT_EQ(job.state(), v1::Job::SUCCEEDED) << job.error();
+  EXPECT_EQ(job.spec().system_yaml(), kTwoGpus);
+  EXPECT_EQ(job.result().semantics(), "physical");
+  EXPECT_EQ(job.result().back_end(), "analytical");
+  EXPECT_EQ(job.result().topology(), "2 NPUs: Switch 2");
+  EXPECT_EQ(job.result().ranks_count(), 2);
+  ASSERT_EQ(job.result().ranks_size(), 2);
+  for (const v1::RankResult& rank : job.result().ranks()) {
+    EXPECT_EQ(rank.idle_host_ps() + rank.idle_queue_ps(), rank.idle_ps());
+    EXPECT_GT(rank.exposed_comm_ps(), 0);
+  }
+  // 100 times the bandwidth: the same bytes in less time.
+  v1::SimulationSpec fast = spec;
+  fast.set_system_yaml(R"(
+network:
+  dimensions:
+    - {topology: Switch, npus: 2, bandwidth: 10 Gbit/s, latency: 10 us}
+)");
+  fast.set_back_end(v1::SimulationSpec::LINK);
+  ASSERT_OK_AND_ASSIGN(const v1::Job faster, server.Run(fast));
+  ASSERT_EQ(faster.state(), v1::Job::SUCCEEDED) << faster.error();
+  EXPECT_EQ(faster.result().back_end(), "link");
+  EXPECT_LT(faster.result().end_ps(), job.result().end_ps());
+  EXPECT_EQ(faster.result().network_bytes(), job.result().network_bytes());
+}
+
+TEST(JobsTest, FaultsOfOurOwnSystemAreAllNamed) {
+  TestServer server;
+  v1::SimulationSpec spec = PhysicalSpecOf(MlpTrace(&server));
+  spec.set_system_yaml("network: {dimensions: [{topology: Moebius, npus: 2, latency: 1}]}");
+  const auto refused = server.CreateJob(spec);
+  EXPECT_THAT(refused, StatusIs(kInvalid, "system_yaml: line 1: network.dimensions[0].topology"));
+  EXPECT_THAT(refused, StatusIs(kInvalid, "network.dimensions[0].bandwidth: is missing"));
+  EXPECT_THAT(refused, StatusIs(kInvalid, "network.dimensions[0].latency: 1 has no unit"));
+  spec = PhysicalSpecOf(MlpTrace(&server));
+  spec.set_network_yaml(NetworkYaml("Ring", 2));
+  EXPECT_THAT(server.CreateJob(spec), StatusIs(kInvalid, "must be empty beside it"));
+  spec = PhysicalSpecOf(MlpTrace(&server));
+  spec.set_max_events(-1);
+  EXPECT_THAT(server.CreateJob(spec), StatusIs(kInvalid, "max_events: -1"));
+  spec.set_max_events(0);
+  spec.set_back_end(static_cast<v1::SimulationSpec::BackEnd>(9));
+  EXPECT_THAT(server.CreateJob(spec), StatusIs(kInvalid, "spec.back_end: 9"));
+}
+
+TEST(JobsTest, AJobBeyondItsOwnLimitFailsAndSaysWhich) {
+  TestServer server;
+  v1::SimulationSpec spec = PhysicalSpecOf(MlpTrace(&server));
+  spec.set_max_events(10);
+  ASSERT_OK_AND_ASSIGN(const v1::Job job, server.Run(spec));
+  EXPECT_EQ(job.state(), v1::Job::FAILED);
+  EXPECT_NE(job.error().find("max_events: more than 10 events"), std::string::npos) << job.error();
+}
+
 TEST(JobsTest, MissingRanksAreRefusedUnlessCopiesMayStandIn) {
   TestServer server;
   auto files = ReadFolder("tests/data/collected/mlp_dp/w2");
