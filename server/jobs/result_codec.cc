@@ -209,9 +209,10 @@ class Encoder {
 
   void AddCriticalPath() {
     const std::vector<CriticalStep>& path = result_.critical_path;
-    const size_t cut = path.size() > kMaxCriticalSteps ? path.size() - kMaxCriticalSteps : 0;
+    const size_t cut =
+        path.size() > kMaxCriticalStepsListed ? path.size() - kMaxCriticalStepsListed : 0;
     if (cut > 0) {
-      Cut(absl::StrCat("critical path: the last ", kMaxCriticalSteps, " of ", path.size(),
+      Cut(absl::StrCat("critical path: the last ", kMaxCriticalStepsListed, " of ", path.size(),
                        " steps are listed"));
     }
     std::map<std::string, uint32_t> names;

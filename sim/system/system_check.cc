@@ -3,7 +3,7 @@
 #include <bit>
 #include <cmath>
 #include <set>
-#include <tuple>
+#include <utility>
 
 #include "absl/strings/str_cat.h"
 #include "sim/limits.h"
@@ -34,6 +34,7 @@ class Checker {
       CheckRooted("reduce", system_.reduce);
       CheckRooted("gather", system_.gather);
       CheckRooted("scatter", system_.scatter);
+      CheckScripts();
       CheckLinks();
       CheckNpus();
     }
@@ -122,10 +123,26 @@ class Checker {
     }
   }
 
-  // ASTRA-sim's files cannot name these; without a choice they have that of another type.
+  // Without a choice these have that of another type; with one, any algorithm's shape fits any
+  // number of NPUs.
   void CheckRooted(const char* type, const CollectiveImplementation& implementation) {
-    if (implementation != CollectiveImplementation{}) {
-      CheckImplementation(type, type, implementation);
+    if (implementation == CollectiveImplementation{}) return;
+    const size_t want = implementation.flat ? 1 : system_.dims.size();
+    if (implementation.per_dim.size() != want) {
+      Fault(absl::StrCat("algorithms.", type),
+            absl::StrCat(implementation.per_dim.size(), " entries for ", want,
+                         implementation.flat ? " flat group" : " dimensions"));
+    }
+  }
+
+  void CheckScripts() {
+    const int64_t last = static_cast<int64_t>(system_.scripts.size()) - 1;
+    for (const auto& [type, script] : system_.script_by_type) {
+      CheckRange(absl::StrCat("script of ", std::string(CollectiveTypeName(type))), script, 0,
+                 last);
+    }
+    for (const auto& [node_id, script] : system_.script_by_node_id) {
+      CheckRange(absl::StrCat("script of node ", node_id), script, 0, last);
     }
   }
 
@@ -174,7 +191,6 @@ class Checker {
     const int64_t last = NpusCount(system_) - 1;
     CheckRange("network.links", static_cast<int64_t>(system_.link_overrides.size()), 0,
                kMaxOverrides);
-    std::set<std::tuple<int32_t, int32_t, int32_t>> seen;
     for (size_t i = 0; i < system_.link_overrides.size(); ++i) {
       const LinkOverride& link = system_.link_overrides[i];
       const std::string field = absl::StrCat("network.links[", i, "]");
@@ -189,7 +205,6 @@ class Checker {
       }
       if (faults_.size() > before) continue;
       if (const std::string fault = LinkFault(link); !fault.empty()) Fault(field, fault);
-      if (!seen.insert({link.dim, link.src, link.dst}).second) Fault(field, "stands twice");
     }
   }
 

@@ -197,10 +197,10 @@ std::string DescribeTopology(const SystemDescription& system);
 enum class SystemFields : uint8_t { kAstraFiles = 0, kOurs = 1 };
 
 // What is outside the ranges that the comments above state, and those of sim/limits.h: each
-// "field: value and limit". Also: links that are not there or stand twice, ranges of NPUs that
-// overlap, more or fewer algorithms than dimensions, halving-doubling and trees on a number of
-// NPUs that is no power of two, and, with astra semantics, what only physical ones have
-// (message_ns, token buckets).
+// "field: value and limit". Also: links that are not there, ranges of NPUs that overlap, more or
+// fewer algorithms than dimensions, halving-doubling (astra: trees, too) on a number of NPUs that
+// is no power of two, and, with astra semantics, what only physical ones have (message_ns, token
+// buckets).
 std::vector<std::string> FindSystemFaults(const SystemDescription& system, SystemFields fields);
 
 // INVALID_ARGUMENT with all of them in one message ("; " between them), named as the

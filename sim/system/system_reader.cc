@@ -1,7 +1,10 @@
 #include "sim/system/system_reader.h"
 
 #include <algorithm>
+#include <set>
 #include <string>
+#include <tuple>
+#include <utility>
 #include <vector>
 
 #include "absl/strings/match.h"
@@ -31,6 +34,18 @@ constexpr TypeField kTypeFields[] = {{"all_reduce", &SystemDescription::all_redu
                                      {"reduce_scatter", &SystemDescription::reduce_scatter},
                                      {"all_to_all", &SystemDescription::all_to_all}};
 
+// Those that have a root follow another type where no dimension names them.
+struct RootedField {
+  const char* key;
+  CollectiveImplementation SystemDescription::*implementation;
+  CollectiveImplementation SystemDescription::*follows;
+};
+constexpr RootedField kRootedFields[] = {
+    {"broadcast", &SystemDescription::broadcast, &SystemDescription::all_reduce},
+    {"reduce", &SystemDescription::reduce, &SystemDescription::all_reduce},
+    {"gather", &SystemDescription::gather, &SystemDescription::all_gather},
+    {"scatter", &SystemDescription::scatter, &SystemDescription::reduce_scatter}};
+
 // What a dimension runs where the file names nothing: the algorithm whose messages use links
 // that are there.
 AlgorithmChoice DefaultAlgorithm(TopologyKind topology, bool all_to_all) {
@@ -48,9 +63,26 @@ void ReadAlgorithm(const YamlNode& node, absl::string_view path, FieldReader* re
                              "outstanding), halvingDoubling, doubleBinaryTree"));
 }
 
+// (type, dimension) of the algorithms that were named for types with a root.
+using NamedRooted = std::set<std::pair<std::string, size_t>>;
+
+// Where one dimension names a type with a root, the others follow.
+void CompleteRooted(const NamedRooted& named, SystemDescription* system) {
+  for (const RootedField& type : kRootedFields) {
+    std::vector<AlgorithmChoice>& per_dim = (system->*type.implementation).per_dim;
+    if (per_dim.empty()) continue;
+    per_dim.resize(system->dims.size());
+    for (size_t dim = 0; dim < per_dim.size(); ++dim) {
+      if (named.count({type.key, dim}) == 0) {
+        per_dim[dim] = (system->*type.follows).per_dim[dim];
+      }
+    }
+  }
+}
+
 // `algorithms` of one dimension: one for all types, or a map by type.
-void ReadAlgorithms(FieldReader* dim, TopologyKind topology, Faults* faults,
-                    SystemDescription* system) {
+void ReadAlgorithms(FieldReader* dim, TopologyKind topology, NamedRooted* named_rooted,
+                    Faults* faults, SystemDescription* system) {
   const YamlNode* node = dim->Take("algorithms");
   const std::string path = dim->PathOf("algorithms");
   const bool one_for_all = node != nullptr && node->is_scalar();
@@ -66,6 +98,15 @@ void ReadAlgorithms(FieldReader* dim, TopologyKind topology, Faults* faults,
     }
     (system->*type.implementation).per_dim.push_back(choice);
   }
+  for (const RootedField& type : kRootedFields) {
+    const YamlNode* named = by_type.Take(type.key);
+    if (named == nullptr) continue;
+    // Dimensions that do not name it follow.
+    std::vector<AlgorithmChoice>& per_dim = (system->*type.implementation).per_dim;
+    per_dim.resize(system->dims.size() + 1);
+    ReadAlgorithm(*named, by_type.PathOf(type.key), &by_type, &per_dim.back());
+    named_rooted->insert({type.key, system->dims.size()});
+  }
   AlgorithmChoice unused;
   if (one_for_all) ReadAlgorithm(*node, path, dim, &unused);
   by_type.ReportUnknownKeys();
@@ -73,7 +114,8 @@ void ReadAlgorithms(FieldReader* dim, TopologyKind topology, Faults* faults,
 
 // ---- The network.
 
-void ReadDimension(const YamlNode& node, size_t index, Faults* faults, SystemDescription* system) {
+void ReadDimension(const YamlNode& node, size_t index, NamedRooted* named_rooted, Faults* faults,
+                   SystemDescription* system) {
   FieldReader reader(&node, absl::StrCat("network.dimensions[", index, "]"), faults);
   NetworkDim dim;
   dim.bytes_per_ns = 1;  // Where the file's is wrong, so that the rest can be checked.
@@ -92,12 +134,15 @@ void ReadDimension(const YamlNode& node, size_t index, Faults* faults, SystemDes
                            &dim.bucket.burst_bytes);
     bucket_reader.ReportUnknownKeys();
   }
-  ReadAlgorithms(&reader, dim.topology, faults, system);
+  ReadAlgorithms(&reader, dim.topology, named_rooted, faults, system);
   reader.ReportUnknownKeys();
   system->dims.push_back(dim);
 }
 
-void ReadLink(const YamlNode& node, size_t index, Faults* faults, SystemDescription* system) {
+using LinksSeen = std::set<std::tuple<int32_t, int32_t, int32_t>>;
+
+void ReadLink(const YamlNode& node, size_t index, LinksSeen* seen, Faults* faults,
+              SystemDescription* system) {
   FieldReader reader(&node, absl::StrCat("network.links[", index, "]"), faults);
   LinkOverride link;
   reader.Whole("dimension", 0, kMaxDims - 1, true, &link.dim);
@@ -111,7 +156,12 @@ void ReadLink(const YamlNode& node, size_t index, Faults* faults, SystemDescript
   if (node.is_map() && !bandwidth && !latency) {
     reader.Fault(&node, reader.PathOf("bandwidth"), "neither bandwidth nor latency is given");
   }
-  if (from || to) system->link_overrides.push_back(link);
+  if (from || to) {
+    system->link_overrides.push_back(link);
+    if (!seen->insert({link.dim, link.src, link.dst}).second) {
+      reader.Fault(&node, reader.PathOf("from"), "the same link stands twice");
+    }
+  }
   if (node.is_map() && !from && !to) {
     reader.Fault(&node, reader.PathOf("from"), "neither from nor to is given");
   }
@@ -121,13 +171,16 @@ void ReadNetwork(const YamlNode* node, Faults* faults, SystemDescription* system
   FieldReader reader(node, "network", faults);
   const int back_end = reader.Choice("back_end", {"analytical", "link"}, false);
   if (back_end == 1) system->back_end = NetworkBackEnd::kLink;
+  NamedRooted named_rooted;
   size_t index = 0;
   for (const YamlNode* dim : reader.List("dimensions", kMaxDims, true)) {
-    ReadDimension(*dim, index++, faults, system);
+    ReadDimension(*dim, index++, &named_rooted, faults, system);
   }
+  CompleteRooted(named_rooted, system);
+  LinksSeen seen;
   index = 0;
   for (const YamlNode* link : reader.List("links", kMaxOverrides, false)) {
-    ReadLink(*link, index++, faults, system);
+    ReadLink(*link, index++, &seen, faults, system);
   }
   reader.ReportUnknownKeys();
 }
@@ -159,6 +212,13 @@ void ReadNpus(const YamlNode& node, size_t index, Faults* faults, SystemDescript
 void ReadFlat(const YamlNode* node, Faults* faults, SystemDescription* system) {
   FieldReader reader(node, "collectives.flat", faults);
   for (const TypeField& type : kTypeFields) {
+    const YamlNode* named = reader.Take(type.key);
+    if (named == nullptr) continue;
+    AlgorithmChoice choice;
+    ReadAlgorithm(*named, reader.PathOf(type.key), &reader, &choice);
+    system->*type.implementation = {true, {choice}};
+  }
+  for (const RootedField& type : kRootedFields) {
     const YamlNode* named = reader.Take(type.key);
     if (named == nullptr) continue;
     AlgorithmChoice choice;

@@ -136,6 +136,24 @@ TEST(SystemReaderTest, TheDefaultAlgorithmUsesLinksThatAreThere) {
   EXPECT_EQ(of("Mesh").all_to_all.per_dim[0].kind, AlgorithmKind::kRing);
 }
 
+TEST(SystemReaderTest, TypesWithARootFollowTheirsUnlessADimensionNamesThem) {
+  ASSERT_OK_AND_ASSIGN(const SystemDescription plain, ParseSystemYaml(kEverything));
+  EXPECT_EQ(plain.broadcast, CollectiveImplementation{});
+  ASSERT_OK_AND_ASSIGN(const SystemDescription named,
+                       ParseSystemYaml(absl::StrReplaceAll(
+                           kEverything, {{"{all_reduce: direct2,",
+                                          "{broadcast: halvingDoubling, all_reduce: direct2,"},
+                                         {"algorithms: ring", "algorithms: {scatter: direct}"},
+                                         {"flat: {", "flat: {gather: direct2, "}})));
+  const AlgorithmChoice ring{AlgorithmKind::kRing, -1};
+  EXPECT_EQ(named.broadcast,
+            (CollectiveImplementation{false, {{AlgorithmKind::kHalvingDoubling, -1}, ring}}));
+  EXPECT_EQ(named.reduce, CollectiveImplementation{});
+  EXPECT_EQ(named.gather, (CollectiveImplementation{true, {{AlgorithmKind::kDirect, 2}}}));
+  EXPECT_EQ(named.scatter.per_dim.size(), 2u);
+  EXPECT_EQ(named.scatter.per_dim[1], (AlgorithmChoice{AlgorithmKind::kDirect, -1}));
+}
+
 TEST(SystemReaderTest, AstraSemanticsCanBeAskedFor) {
   const std::string text = absl::StrCat("semantics: astra\n", kSmallest);
   EXPECT_EQ(Error(text), "memory.reduction_bandwidth: is missing");
@@ -198,7 +216,8 @@ TEST(SystemReaderTest, EachValueThatCannotBeIsNamedWithItsLimit) {
        "network.links[1]: a switch's link has one NPU"},
       {"{dimension: 1, from: 3", "{dimension: 2, from: 3",
        "network.links[1].dimension: 2 is not in [0, 1]"},
-      {"{dimension: 1, from: 3", "{dimension: 1, to: 3", "network.links[2]: stands twice"},
+      {"{dimension: 1, from: 3", "{dimension: 1, to: 3",
+       "network.links[2].from: the same link stands twice"},
       {", latency: 3 us", "", "network.links[1].bandwidth: neither bandwidth nor latency"},
       {"range: 2-5", "range: 2-24", "npus[0].range: 2-24 is not in 0-23"},
       {"range: 2-5", "range: 5-2", "npus[0].range: 5-2 is not in 0-23"},
