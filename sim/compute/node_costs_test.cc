@@ -1,0 +1,163 @@
+#include "sim/compute/node_costs.h"
+
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <random>
+
+#include "common/status_matchers.h"
+#include "sim/compute/testing/op_maker.h"
+#include "sim/engine/semantics.h"
+
+namespace chakrad {
+namespace {
+
+SystemDescription Astra(ComputeBasis basis) {
+  SystemDescription system;
+  system.compute.basis = basis;
+  system.compute.peak_flops_per_ns = 1000;   // 1 TFLOP/s.
+  system.compute.memory_bytes_per_ns = 100;  // 100 GB/s.
+  return system;
+}
+
+SystemDescription Physical(ComputeBasis basis) {
+  SystemDescription system = Astra(basis);
+  system.semantics = Semantics::kPhysical;
+  return system;
+}
+
+// A device operation, unless `flags` say otherwise.
+RankTrace OneNode(int64_t work_ns, const WorkSize* size, uint8_t flags = 0) {
+  OpMaker maker;
+  maker.Add({.id = 1,
+             .type = NodeType::kComp,
+             .flags = flags,
+             .name = "kernel",
+             .work_ns = work_ns,
+             .work_size = size});
+  return maker.Make();
+}
+
+ComputeCosts CostOf(const SystemDescription& system, const RankTrace& trace) {
+  absl::StatusOr<ComputeCosts> costs = CostComputeNodes(system, trace);
+  EXPECT_TRUE(costs.ok()) << costs.status().ToString();
+  return costs.ok() ? *std::move(costs) : ComputeCosts();
+}
+
+TEST(NodeCostsTest, RecordedTimesAreChargedAsTheyAre) {
+  const ComputeCosts costs = CostOf(Astra(ComputeBasis::kRecorded), OneNode(17, nullptr));
+  EXPECT_EQ(costs.takes_ps[0], 17'000);
+  EXPECT_EQ(costs.recorded_count, 1);
+  EXPECT_TRUE(costs.charged_any_time);
+}
+
+TEST(NodeCostsTest, AstraChargesANanosecondAtLeastAndPhysicalDoesNot) {
+  for (const int64_t work_ns : {int64_t{0}, kUnknownNs}) {
+    const RankTrace trace = OneNode(work_ns, nullptr);
+    const ComputeCosts astra = CostOf(Astra(ComputeBasis::kRecorded), trace);
+    EXPECT_EQ(astra.takes_ps[0], 1000);
+    EXPECT_FALSE(astra.charged_any_time);
+    EXPECT_EQ(CostOf(Physical(ComputeBasis::kRecorded), trace).takes_ps[0], 0);
+    EXPECT_EQ(astra.unknown_count, work_ns == kUnknownNs ? 1 : 0);
+  }
+}
+
+TEST(NodeCostsTest, AstraCutsTheRooflineToANanosecond) {
+  const WorkSize bound_by_peak{5'050, 101};  // 5.05 ns at the peak, 1.01 ns of memory.
+  EXPECT_EQ(CostOf(Astra(ComputeBasis::kRoofline), OneNode(9, &bound_by_peak)).takes_ps[0], 5'000);
+  EXPECT_EQ(CostOf(Physical(ComputeBasis::kRoofline), OneNode(9, &bound_by_peak)).takes_ps[0],
+            5'050);
+  const WorkSize bound_by_memory{10, 777};  // 7.77 ns of memory.
+  EXPECT_EQ(CostOf(Astra(ComputeBasis::kRoofline), OneNode(9, &bound_by_memory)).takes_ps[0],
+            7'000);
+  EXPECT_EQ(CostOf(Physical(ComputeBasis::kRoofline), OneNode(9, &bound_by_memory)).takes_ps[0],
+            7'770);
+}
+
+TEST(NodeCostsTest, AstraSkipsANodeOfNoBytesAndPhysicalChargesItsOperations) {
+  const WorkSize no_bytes{5'000, 0};
+  const ComputeCosts astra = CostOf(Astra(ComputeBasis::kRoofline), OneNode(9, &no_bytes));
+  EXPECT_EQ(astra.takes_ps[0], ComputeCosts::kSkipped);
+  EXPECT_EQ(astra.skipped_count, 1);
+  const ComputeCosts physical = CostOf(Physical(ComputeBasis::kRoofline), OneNode(9, &no_bytes));
+  EXPECT_EQ(physical.takes_ps[0], 5'000);
+  EXPECT_EQ(physical.roofline_count, 1);
+}
+
+TEST(NodeCostsTest, WithoutASizeTheRooflineFallsBackToTheRecordedTime) {
+  const ComputeCosts costs = CostOf(Astra(ComputeBasis::kRoofline), OneNode(9, nullptr));
+  EXPECT_EQ(costs.takes_ps[0], 9'000);
+  EXPECT_EQ(costs.without_size_count, 1);
+  const WorkSize nothing{0, 0};
+  EXPECT_EQ(CostOf(Physical(ComputeBasis::kRoofline), OneNode(9, &nothing)).without_size_count, 1);
+}
+
+TEST(NodeCostsTest, HostOperationsBesideADeviceNeverTakeTheRoofline) {
+  const WorkSize size{1'000'000, 1'000'000};
+  const ComputeCosts costs =
+      CostOf(Astra(ComputeBasis::kRoofline), OneNode(9, &size, RankTrace::kHostOp));
+  EXPECT_EQ(costs.takes_ps[0], 9'000);
+  EXPECT_EQ(costs.roofline_count, 0);
+}
+
+TEST(NodeCostsTest, NodesThatDoNotComputeCostNothingHere) {
+  OpMaker maker;
+  maker.Add({.id = 1, .type = NodeType::kMemLoad, .name = "load", .work_ns = 5});
+  maker.Add({.id = 2, .type = NodeType::kMetadata, .name = "mark", .work_ns = 5});
+  const ComputeCosts costs = CostOf(Astra(ComputeBasis::kRecorded), maker.Make());
+  EXPECT_EQ(costs.takes_ps, std::vector<int64_t>(2, 0));
+  EXPECT_FALSE(costs.charged_any_time);
+}
+
+// Section 8 of ASTRA-sim's cost model, written down once more; -1: skipped.
+int64_t AstraTakesNs(const ComputeModel& model, const RankTrace& trace, uint32_t node) {
+  const WorkSize* size = trace.WorkSizeOf(node);
+  const bool roofline =
+      model.basis == ComputeBasis::kRoofline && !trace.is_host(node) && size != nullptr;
+  if (!roofline) return std::max<int64_t>(trace.work_ns[node], 1);
+  if (size->tensor_bytes == 0) return -1;
+  const double num_ops = static_cast<double>(size->num_ops);
+  const double intensity = num_ops / static_cast<double>(size->tensor_bytes);
+  const double per_sec = std::min(model.memory_bytes_per_ns * 1e9 * intensity,  //
+                                  model.peak_flops_per_ns * 1e9);
+  if (per_sec <= 0) return 1;
+  return std::max<int64_t>(static_cast<int64_t>(num_ops / per_sec * 1e9), 1);
+}
+
+TEST(NodeCostsTest, AgreesWithTheStatedCostModelOverRandomTraces) {
+  std::mt19937_64 random(7);
+  const auto upto = [&](int64_t limit) { return static_cast<int64_t>(random() % limit); };
+  for (int round = 0; round < 200; ++round) {
+    SystemDescription system =
+        Astra(round % 2 == 0 ? ComputeBasis::kRecorded : ComputeBasis::kRoofline);
+    system.compute.peak_flops_per_ns = 1 + static_cast<double>(upto(1'000'000)) / 7;
+    system.compute.memory_bytes_per_ns = 1 + static_cast<double>(upto(1'000'000)) / 3;
+    OpMaker maker;
+    for (uint64_t id = 0; id < 50; ++id) {
+      const WorkSize size{upto(int64_t{1} << (1 + upto(50))), upto(4) == 0 ? 0 : upto(1 << 30)};
+      maker.Add({.id = id,
+                 .type = NodeType::kComp,
+                 .flags = upto(3) == 0 ? RankTrace::kHostOp : uint8_t{0},
+                 .name = "op",
+                 .work_ns = upto(5) - 1,
+                 .work_size = upto(3) == 0 ? nullptr : &size});
+    }
+    const RankTrace trace = maker.Make();
+    const ComputeCosts costs = CostOf(system, trace);
+    for (uint32_t node = 0; node < trace.size(); ++node) {
+      const int64_t want_ns = AstraTakesNs(system.compute, trace, node);
+      EXPECT_EQ(costs.takes_ps[node], want_ns < 0 ? ComputeCosts::kSkipped : want_ns * 1000)
+          << "round " << round << " node " << node;
+    }
+  }
+}
+
+TEST(NodeCostsTest, RecordedCommunicationHasTheSameFloor) {
+  const RankTrace trace = OneNode(kUnknownNs, nullptr);
+  EXPECT_EQ(RecordedCommPs(Semantics::kAstra, trace, 0), 1000);
+  EXPECT_EQ(RecordedCommPs(Semantics::kPhysical, trace, 0), 0);
+  EXPECT_EQ(RecordedCommPs(Semantics::kPhysical, OneNode(12, nullptr), 0), 12'000);
+}
+
+}  // namespace
+}  // namespace chakrad
