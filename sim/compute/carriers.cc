@@ -1,8 +1,9 @@
 #include "sim/compute/carriers.h"
 
-#include <algorithm>
+#include <utility>
 
 #include "absl/strings/match.h"
+#include "sim/compute/nesting.h"
 #include "sim/compute/operator_table.h"
 
 namespace chakrad {
@@ -18,11 +19,13 @@ struct NameInfo {
 
 class Finder {
  public:
-  explicit Finder(const RankTrace& trace) : trace_(trace), names_(trace.strings.size()) {}
+  explicit Finder(const RankTrace& trace) : trace_(trace), names_(trace.strings.size()) {
+    CallNesting nesting = FindNesting(trace);
+    parent_ = std::move(nesting.parent);
+    order_ = std::move(nesting.parents_first);
+  }
 
   Carriers Run() {
-    FindParents();
-    OrderParentsFirst();
     FindCarrying();
     Carriers result;
     result.carrier.assign(trace_.size(), kNone);
@@ -48,48 +51,6 @@ class Finder {
       info.flags |= op->wrapper ? NameInfo::kKnown | NameInfo::kWrapper : NameInfo::kKnown;
     }
     return info;
-  }
-
-  // Whether the interval of `node` lies in that of `around`; true where one is not known.
-  bool Inside(uint32_t node, uint32_t around) const {
-    const int64_t start = trace_.start_ns[node], around_start = trace_.start_ns[around];
-    const int64_t dur = trace_.dur_ns[node], around_dur = trace_.dur_ns[around];
-    if (start == kUnknownNs || around_start == kUnknownNs || dur < 0 || around_dur < 0) return true;
-    return start >= around_start && start + dur <= around_start + around_dur;
-  }
-
-  void FindParents() {
-    parent_.assign(trace_.size(), kNone);
-    for (uint32_t node = 0; node < trace_.size(); ++node) {
-      if (!trace_.is_host(node)) continue;
-      for (uint32_t j = trace_.dep_begin[node]; j < trace_.dep_begin[node + 1]; ++j) {
-        const uint32_t other = trace_.dep_node[j];
-        if (trace_.dep_kind[j] != EdgeKind::kControl || !trace_.is_host(other)) continue;
-        if (trace_.queue[other] != trace_.queue[node] || !Inside(node, other)) continue;
-        parent_[node] = other;
-        break;
-      }
-    }
-  }
-
-  // Host nodes, each after its parent; of a cycle of control edges one edge is left out.
-  void OrderParentsFirst() {
-    enum : uint8_t { kNew, kOnPath, kPlaced };
-    std::vector<uint8_t> state(trace_.size(), kNew);
-    std::vector<uint32_t> path;
-    for (uint32_t node = 0; node < trace_.size(); ++node) {
-      if (!trace_.is_host(node)) continue;
-      uint32_t at = node;
-      for (; at != kNone && state[at] == kNew; at = parent_[at]) {
-        state[at] = kOnPath;
-        path.push_back(at);
-      }
-      if (at != kNone && state[at] == kOnPath) parent_[path.back()] = kNone;
-      for (; !path.empty(); path.pop_back()) {
-        state[path.back()] = kPlaced;
-        order_.push_back(path.back());
-      }
-    }
   }
 
   void FindCarrying() {
@@ -150,9 +111,8 @@ class Finder {
   }
 
   const RankTrace& trace_;
-  std::vector<NameInfo> names_;   // By index of the string table.
-  std::vector<uint32_t> parent_;  // By node: the host operation around it; kNone.
-  std::vector<uint32_t> order_;
+  std::vector<NameInfo> names_;           // By index of the string table.
+  std::vector<uint32_t> parent_, order_;  // CallNesting.
   std::vector<bool> carries_, in_step_;
 };
 
