@@ -14,6 +14,7 @@
 #include "sim/compute/operator_arguments.h"
 #include "sim/compute/operator_shapes.h"
 #include "sim/compute/operator_table.h"
+#include "sim/memory/tensor_lifetimes.h"
 #include "sim/system/system_description.h"
 #include "trace/import/import.h"
 
@@ -80,6 +81,23 @@ void Print(const std::map<std::string, Row>& rows) {
   }
 }
 
+// Use by recorded times.
+void PrintMemory(const RankTrace& rank) {
+  std::vector<int64_t> start_ps(rank.size(), -1), end_ps(rank.size(), -1);
+  for (uint32_t node = 0; node < rank.size(); ++node) {
+    if (rank.start_ns[node] == kUnknownNs || rank.dur_ns[node] < 0) continue;
+    start_ps[node] = rank.start_ns[node] * 1000;
+    end_ps[node] = start_ps[node] + rank.dur_ns[node] * 1000;
+  }
+  for (const MemoryUse& use : ComputeMemoryUse(FindTensorLifetimes(rank), start_ps, end_ps, 100)) {
+    std::printf(
+        "  memory of %s: %lld tensors, at most %.3f MB at %.3f ms, of which %.3f resident\n",
+        use.device.c_str(), static_cast<long long>(use.lives_count),
+        static_cast<double>(use.peak_bytes) / 1e6, static_cast<double>(use.peak_at_ps) / 1e9,
+        static_cast<double>(use.resident_bytes) / 1e6);
+  }
+}
+
 int Main(const std::vector<std::string>& args) {
   SystemDescription system;
   system.semantics = Semantics::kPhysical;
@@ -120,6 +138,7 @@ int Main(const std::vector<std::string>& args) {
         static_cast<long long>(costs->inside_count), static_cast<long long>(costs->roofline_count),
         static_cast<long long>(costs->recorded_count), static_cast<long long>(costs->unknown_count),
         static_cast<long long>(costs->without_size_count));
+    PrintMemory(rank);
     AddRank(system.compute, rank, &rows);
   }
   Print(rows);
