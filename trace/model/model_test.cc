@@ -133,6 +133,20 @@ TEST(TraceTest, MissingRanksAreNamed) {
   EXPECT_EQ(trace.FindRank(2), nullptr);
 }
 
+TEST(TraceTest, ACopyIsNotMissingAndRunsThePartOfItsOriginal) {
+  Trace trace;
+  trace.world_size = 4;
+  trace.ranks.resize(2);
+  trace.ranks[1].rank = 1;
+  trace.copies = {{2, 0, {{0, 1}}}};
+  EXPECT_THAT(trace.MissingRanks(), ElementsAre(3));
+  EXPECT_EQ(trace.FindRankOrStandIn(2), &trace.ranks[0]);
+  EXPECT_EQ(trace.FindRankOrStandIn(3), &trace.ranks[1]);
+  ASSERT_NE(trace.FindCopy(2), nullptr);
+  EXPECT_EQ(trace.FindCopy(2)->of, 0);
+  EXPECT_EQ(trace.FindCopy(1), nullptr);
+}
+
 TEST(TraceTest, TheNearestTracedRankBelowStandsIn) {
   Trace trace;
   trace.world_size = 6;

@@ -10,8 +10,15 @@ const RankTrace* Trace::FindRank(int32_t rank) const {
   return it != ranks.end() && it->rank == rank ? &*it : nullptr;
 }
 
+const RankCopy* Trace::FindCopy(int32_t rank) const {
+  const auto it = std::lower_bound(copies.begin(), copies.end(), rank,
+                                   [](const RankCopy& a, int32_t b) { return a.rank < b; });
+  return it != copies.end() && it->rank == rank ? &*it : nullptr;
+}
+
 const RankTrace* Trace::FindRankOrStandIn(int32_t rank) const {
   if (ranks.empty()) return nullptr;
+  if (const RankCopy* copy = FindCopy(rank); copy != nullptr) return FindRank(copy->of);
   const auto above = std::upper_bound(ranks.begin(), ranks.end(), rank,
                                       [](int32_t a, const RankTrace& b) { return a < b.rank; });
   return above == ranks.begin() ? &*above : &*(above - 1);
@@ -20,7 +27,7 @@ const RankTrace* Trace::FindRankOrStandIn(int32_t rank) const {
 std::vector<int32_t> Trace::MissingRanks() const {
   std::vector<int32_t> missing;
   for (int32_t rank = 0; rank < world_size; ++rank) {
-    if (FindRank(rank) == nullptr) missing.push_back(rank);
+    if (FindRank(rank) == nullptr && FindCopy(rank) == nullptr) missing.push_back(rank);
   }
   return missing;
 }
