@@ -4,7 +4,7 @@
 
 #include <algorithm>
 
-#include "sim/compute/testing/op_maker.h"
+#include "sim/compute/test_operators.h"
 
 namespace chakrad {
 namespace {

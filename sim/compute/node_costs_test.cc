@@ -9,7 +9,7 @@
 #include <vector>
 
 #include "common/status_matchers.h"
-#include "sim/compute/testing/op_maker.h"
+#include "sim/compute/test_operators.h"
 #include "sim/engine/semantics.h"
 
 namespace chakrad {

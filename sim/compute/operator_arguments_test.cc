@@ -2,7 +2,7 @@
 
 #include <gtest/gtest.h>
 
-#include "sim/compute/testing/op_maker.h"
+#include "sim/compute/test_operators.h"
 
 namespace chakrad {
 namespace {

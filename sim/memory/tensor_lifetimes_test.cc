@@ -8,7 +8,7 @@
 
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_join.h"
-#include "sim/compute/testing/op_maker.h"
+#include "sim/compute/test_operators.h"
 #include "sim/memory/tensor_values.h"
 
 namespace chakrad {
