@@ -11,7 +11,7 @@ namespace {
 
 // What a name says; once a name of the trace's string table.
 struct NameInfo {
-  enum : uint8_t { kSeen = 1, kKnown = 2, kWrapper = 4, kStep = 8 };
+  enum : uint8_t { kSeen = 1, kKnown = 2, kWrapper = 4, kStep = 8, kKernelSeen = 16 };
   uint8_t flags = 0;
   OperatorClass host_class = OperatorClass::kOther;
   OperatorClass kernel_class = OperatorClass::kOther;
@@ -41,16 +41,24 @@ class Finder {
   const NameInfo& NameOf(uint32_t node) {
     NameInfo& info = names_[trace_.name[node]];
     if ((info.flags & NameInfo::kSeen) != 0) return info;
-    info.flags = NameInfo::kSeen;
+    info.flags |= NameInfo::kSeen;
     const absl::string_view name = trace_.NameOf(node);
     info.host_class = ClassOfOperator(name);
-    info.kernel_class = ClassOfKernel(name);
     if (absl::StartsWith(name, "Optimizer.step")) info.flags |= NameInfo::kStep;
     if (const OperatorInfo* op = FindOperator(name);
         op != nullptr && op->formula != Formula::kNone) {
       info.flags |= op->wrapper ? NameInfo::kKnown | NameInfo::kWrapper : NameInfo::kKnown;
     }
     return info;
+  }
+
+  OperatorClass KernelClass(uint32_t node) {
+    NameInfo& info = names_[trace_.name[node]];
+    if ((info.flags & NameInfo::kKernelSeen) == 0) {
+      info.flags |= NameInfo::kKernelSeen;
+      info.kernel_class = ClassOfKernel(trace_.NameOf(node));
+    }
+    return info.kernel_class;
   }
 
   void FindCarrying() {
@@ -106,7 +114,7 @@ class Finder {
       op_class = result->op_class[trace_.dep_node[j]];
       break;
     }
-    if (op_class == OperatorClass::kOther) op_class = NameOf(node).kernel_class;
+    if (op_class == OperatorClass::kOther) op_class = KernelClass(node);
     result->op_class[node] = op_class;
   }
 

@@ -46,6 +46,7 @@ constexpr KernelPart kKernelParts[] = {
     {"fprop", OperatorClass::kConvolution},
     {"dgrad", OperatorClass::kConvolution},
     {"wgrad", OperatorClass::kConvolution},
+    {"fbgemm", OperatorClass::kOther},  // A library whose kernels are no products.
     {"gemm", OperatorClass::kMatmul},
     {"gemv", OperatorClass::kMatmul},
     {"cijk_", OperatorClass::kMatmul},  // AMD's Tensile.

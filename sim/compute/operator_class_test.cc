@@ -53,6 +53,7 @@ TEST(OperatorClassTest, KernelsAreToldByTheirNames) {
   EXPECT_EQ(ClassOfKernel("void at::native::reduce_kernel<512, 1>"), OperatorClass::kElementwise);
   EXPECT_EQ(ClassOfKernel("cunn_SoftMaxForward"), OperatorClass::kNormalisation);
   EXPECT_EQ(ClassOfKernel("void at::native::multi_tensor_apply_kernel"), OperatorClass::kOptimiser);
+  EXPECT_EQ(ClassOfKernel("void fbgemm_gpu::permute_2D_data_kernel<false>"), OperatorClass::kOther);
   EXPECT_EQ(ClassOfKernel("mystery"), OperatorClass::kOther);
 }
 
