@@ -19,18 +19,24 @@ class CommWaiter {
   CommWaitCounts Run() {
     const std::vector<HostThread> threads = FindHostThreads(graph_);
     std::vector<std::vector<uint32_t>> comms_of_queue(graph_.queues.size());
+    std::vector<std::vector<uint32_t>> lost_of_queue(graph_.queues.size());
     for (uint32_t i = 0; i < graph_.size(); ++i) {
       const LinkNode& node = graph_.nodes[i];
-      if (node.role != NodeRole::kComm || !node.timed() || node.caller == kNone) continue;
+      if (node.role != NodeRole::kComm || node.caller == kNone) continue;
       if (node.batch_end != kNone) continue;  // A device's: its waits are recorded.
-      comms_of_queue[graph_.nodes[node.caller].queue].push_back(i);
+      if (!node.timed() && node.launch_ns == kUnknownNs) continue;
+      (node.timed() ? comms_of_queue : lost_of_queue)[graph_.nodes[node.caller].queue].push_back(i);
     }
     for (const HostThread& thread : threads) {
-      std::vector<uint32_t>& comms = comms_of_queue[thread.queue];
+      const std::vector<uint32_t>& comms = comms_of_queue[thread.queue];
+      // Without any that worker threads are known to have run, a call may be a device's.
       if (comms.empty()) continue;
+      const std::vector<uint32_t>& lost = lost_of_queue[thread.queue];
       uses_.clear();
       FindUses(thread, comms);
+      FindUses(thread, lost);
       for (const uint32_t comm : comms) FindWait(thread, comm);
+      for (const uint32_t comm : lost) FindWaitForLost(thread, comm);
     }
     return counts_;
   }
@@ -57,20 +63,34 @@ class CommWaiter {
       Add(consumer, comm, paused_for_it ? pause.begin_ns : start_ns,
           paused_for_it ? graph_.nodes[comm].done_ns() : start_ns);
       ++counts_.consumer_count;
-    } else if (EndOfMark(thread, comm)) {
+    } else if (EndOfMark(thread, comm, graph_.nodes[comm].done_ns())) {
       ++counts_.mark_count;
     } else {
       ++counts_.none_count;
     }
   }
 
+  // Of C only the call is recorded.
+  void FindWaitForLost(const HostThread& thread, uint32_t comm) {
+    ++counts_.lost_count;
+    const int64_t launch_ns = graph_.nodes[comm].launch_ns;
+    const uint32_t consumer = FirstUse(comm, launch_ns, INT64_MAX);
+    if (consumer == kNone) {
+      if (!EndOfMark(thread, comm, launch_ns)) ++counts_.none_count;
+      return;
+    }
+    const int64_t start_ns = graph_.nodes[consumer].start_ns;
+    const size_t at = thread.FirstAt(graph_, start_ns);
+    const int64_t begin_ns = std::max(thread.busy_until_ns[at], launch_ns);
+    Add(consumer, comm, start_ns - begin_ns >= kMinExposedNs ? begin_ns : start_ns, start_ns);
+  }
+
   // The mark around the call ends a phase, after which its results are used.
-  bool EndOfMark(const HostThread& thread, uint32_t comm) {
-    const LinkNode& node = graph_.nodes[comm];
-    uint32_t mark = node.caller;
+  bool EndOfMark(const HostThread& thread, uint32_t comm, int64_t done_ns) {
+    uint32_t mark = graph_.nodes[comm].caller;
     for (int depth = 0; mark != kNone && depth < kMaxCallDepth; ++depth) {
       const LinkNode& around = graph_.nodes[mark];
-      if (around.role == NodeRole::kAnnotation && around.end_ns() >= node.done_ns()) break;
+      if (around.role == NodeRole::kAnnotation && around.end_ns() >= done_ns) break;
       mark = around.parent;
     }
     if (mark == kNone || graph_.nodes[mark].role != NodeRole::kAnnotation) return false;
@@ -176,17 +196,22 @@ class CommWaiter {
   // The first operation that works on C's buffer once it is done, or all but.
   uint32_t Consumer(uint32_t comm) const {
     const LinkNode& node = graph_.nodes[comm];
-    const uint32_t outermost = OutermostOp(node.caller);
+    return FirstUse(comm, std::max(node.start_ns, node.end_ns() - kMaxLateNs), node.end_ns());
+  }
+
+  // The first operation that works on C's buffer and starts at `from_ns` or later; before
+  // `done_ns`, not one of the operation that called C.
+  uint32_t FirstUse(uint32_t comm, int64_t from_ns, int64_t done_ns) const {
+    const uint32_t outermost = OutermostOp(graph_.nodes[comm].caller);
     uint32_t first = kNone;
     for (const uint64_t storage : Storages(comm)) {
       const auto it = uses_.find(storage);
       if (it == uses_.end()) continue;
-      const int64_t from_ns = std::max(node.start_ns, node.end_ns() - kMaxLateNs);
       auto use = std::partition_point(it->second.begin(), it->second.end(), [&](uint32_t op) {
         return graph_.nodes[op].start_ns < from_ns;
       });
       // The calling operation itself may still touch it before it waits.
-      while (use != it->second.end() && graph_.nodes[*use].start_ns < node.end_ns() &&
+      while (use != it->second.end() && graph_.nodes[*use].start_ns < done_ns &&
              OutermostOp(*use) == outermost) {
         ++use;
       }

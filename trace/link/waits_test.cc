@@ -3,6 +3,8 @@
 
 #include <gtest/gtest.h>
 
+#include <utility>
+
 #include "trace/link/build_graph.h"
 #include "trace/link/comm_calls.h"
 #include "trace/link/fake_traces.h"
@@ -37,6 +39,19 @@ class WaitsTest : public ::testing::Test {
     FindCommCalls(&graph_);
     return AddCommWaits(&graph_);
   }
+  // A second call on another buffer whose end the recorder lost.
+  void LostComm(int64_t start_us) {
+    et_.Op(next_id_, 2, "c10d::allreduce_", kLostBuffer);
+    kineto_.Host(1, "c10d::allreduce_", start_us, 20).rf_id = static_cast<int64_t>(next_id_++);
+  }
+  // The name of the operation that waits for the lost one, and how long; "" when none does.
+  std::pair<absl::string_view, int64_t> WaitForLost() const {
+    for (const HostWait& wait : graph_.waits) {
+      if (graph_.nodes[wait.awaited].timed()) continue;
+      return {graph_.nodes[wait.next].name, (wait.end_ns - wait.begin_ns) / kUs};
+    }
+    return {"", 0};
+  }
   // The name of the operation that waits; "" when none does.
   absl::string_view Waiter() const {
     return graph_.waits.empty() ? "" : graph_.nodes[graph_.waits[0].next].name;
@@ -44,6 +59,7 @@ class WaitsTest : public ::testing::Test {
   int64_t WaitedUs() const { return (graph_.waits[0].end_ns - graph_.waits[0].begin_ns) / kUs; }
 
   static constexpr char kBuffer[] = "[[5,6,0,4,4,\"cpu\"]]";
+  static constexpr char kLostBuffer[] = "[[7,8,0,4,4,\"cpu\"]]";
   FakeEt et_;
   FakeKineto kineto_;
   KinetoTrace trace_;
@@ -142,6 +158,39 @@ TEST_F(WaitsTest, WithoutBuffersTheEndOfThePhaseWaits) {
   Op("aten::step", 500, 10);
   EXPECT_EQ(Run().mark_count, 1);
   EXPECT_EQ(Waiter(), "aten::step");
+}
+
+// |c10d| |backward| |c10d, end lost| |other|.......pause.......|as_strided 900|
+TEST_F(WaitsTest, TheFirstUseOfTheBufferWaitsForCommunicationWhoseEndWasLost) {
+  Comm(300);
+  Op("aten::backward", 30, 370);
+  LostComm(410);
+  Op("aten::other", 440, 60, kBuffer);
+  Op("aten::as_strided", 900, 10, kLostBuffer);
+  Op("aten::copy_", 920, 10, kLostBuffer);
+  const CommWaitCounts counts = Run();
+  EXPECT_EQ(counts.comm_count, 1);
+  EXPECT_EQ(counts.lost_count, 1);
+  EXPECT_EQ(counts.none_count, 0);
+  EXPECT_EQ(WaitForLost(), std::pair(absl::string_view("aten::as_strided"), int64_t{400}));
+}
+
+TEST_F(WaitsTest, AShortPauseIsNoWaitForALostOneEither) {
+  Comm(300);
+  Op("aten::backward", 30, 370);
+  LostComm(410);
+  Op("aten::other", 440, 60, kBuffer);
+  Op("aten::as_strided", 600, 10, kLostBuffer);
+  Run();
+  EXPECT_EQ(WaitForLost(), std::pair(absl::string_view("aten::as_strided"), int64_t{0}));
+}
+
+// Nothing says that a worker thread runs it: it may be on a device's stream.
+TEST_F(WaitsTest, ACallAloneIsNotWaitedFor) {
+  LostComm(10);
+  Op("aten::as_strided", 900, 10, kLostBuffer);
+  EXPECT_EQ(Run().lost_count, 0);
+  EXPECT_EQ(WaitForLost().first, "");
 }
 
 }  // namespace
