@@ -17,9 +17,11 @@ std::vector<std::string> WriteNotices(const WorkloadCounts& counts, const SimRes
   add(static_cast<int64_t>(result.stand_in_by_rank.size()),
       "ranks are missing from the trace; copies of other ranks stand in for them");
   add(counts.unknown_durations, "compute nodes have no recorded duration and were charged 0");
-  add(counts.roofline_without_size,
-      "compute nodes have no num_ops and tensor_size for the roofline; their recorded durations "
+  add(counts.without_size,
+      "compute nodes have no work size for the compute model asked for; their recorded durations "
       "were used");
+  add(counts.rooflines, "compute nodes were charged by the roofline");
+  add(counts.shapes, "compute nodes were charged from their operators' shapes");
   add(counts.roofline_skipped, "compute nodes have tensor_size 0 and were skipped by the roofline");
   for (int type = 0; type < kCollectiveTypesCount; ++type) {
     add(counts.unmodelled[type],

@@ -123,7 +123,7 @@ absl::StatusOr<SimResult> Simulate(const Trace& trace, const SystemDescription& 
   }
   ASSIGN_OR_RETURN(Cast cast, CastRanks(trace, system, options.replicate_missing_ranks));
   ASSIGN_OR_RETURN(const TraceParts parts, BuildParts(trace, system, cast));
-  ASSIGN_OR_RETURN(Channels channels, BuildChannels(trace));
+  ASSIGN_OR_RETURN(Channels channels, BuildChannels(trace, cast));
 
   EventQueue queue;
   const std::unique_ptr<Network> network = MakeNetwork(&system, &queue);

@@ -63,6 +63,12 @@ class Caster {
     for (int32_t rank = 0; rank < trace_.world_size; ++rank) {
       const RankTrace* part = trace_.FindRankOrStandIn(rank);
       cast_->trace_of.push_back(static_cast<uint32_t>(part - trace_.ranks.data()));
+      if (const RankCopy* copy = trace_.FindCopy(rank); copy != nullptr) {
+        cast_->shift_of.resize(trace_.world_size, 0);
+        cast_->shift_of[rank] = rank - copy->of;
+        for (const auto& [group, other] : copy->groups) cast_->other_group[{rank, group}] = other;
+        continue;
+      }
       if (part->rank != rank) cast_->stand_in_by_rank.emplace_back(rank, part->rank);
     }
   }
@@ -94,9 +100,12 @@ class Caster {
       // a node that needs a model of remote memory.
       const bool recorded =
           rank.work_ns[node] > 0 || (rank.work_ns[node] == 0 && rank.start_ns[node] != kUnknownNs);
-      if (recorded) return absl::OkStatus();
+      const bool sized = system_.remote_memory.kind != RemoteMemory::Kind::kNone &&
+                         rank.WorkSizeOf(node) != nullptr;
+      if (recorded || sized) return absl::OkStatus();
       return absl::InvalidArgumentError(
-          "a memory node without a recorded duration; remote memory is not modelled");
+          "a memory node without a recorded duration: describe the remote memory, and state the "
+          "node's tensor_size");
     }
     if (!IsComm(type)) return absl::OkStatus();
     const CommOp* op = rank.CommOf(node);

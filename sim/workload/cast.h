@@ -24,6 +24,10 @@ struct Cast {
   // (rank, group in the trace that it runs): the group it uses instead, of the same size.
   std::map<std::pair<int32_t, uint32_t>, uint32_t> other_group;
 
+  // What is added to the peers (and roots) that a rank's trace names: of copies (RankCopy).
+  std::vector<int32_t> shift_of;  // By rank; empty: 0 for all.
+  int32_t ShiftOf(int32_t rank) const { return shift_of.empty() ? 0 : shift_of[rank]; }
+
   // The group of a collective that names `group` (kNone: the world) when `rank` runs it.
   uint32_t GroupFor(int32_t rank, uint32_t group) const {
     if (group == kNone) group = kWorldGroup;

@@ -20,23 +20,27 @@ struct Half {
   bool is_receive;
   uint64_t id;
   const RankTrace* rank;
+  int32_t runs;  // The rank that runs it.
   uint32_t node;
 
   auto Key() const { return std::tie(group, src, dst, tag, bytes); }
   auto Order() const { return std::tie(group, src, dst, tag, bytes, is_receive, id); }
 };
 
-std::vector<Half> CollectHalves(const Trace& trace) {
+std::vector<Half> CollectHalves(const Trace& trace, const Cast& cast) {
   std::vector<Half> halves;
-  for (const RankTrace& rank : trace.ranks) {
+  for (int32_t runs = 0; runs < trace.world_size; ++runs) {
+    const RankTrace& rank = trace.ranks[cast.trace_of[runs]];
+    if (rank.comm.empty()) continue;
     for (uint32_t node = 0; node < rank.size(); ++node) {
       const NodeType type = rank.type[node];
       if (type != NodeType::kCommSend && type != NodeType::kCommRecv) continue;
       const CommOp& op = *rank.CommOf(node);
       const bool is_receive = type == NodeType::kCommRecv;
-      halves.push_back({op.group == kNone ? kWorldGroup : op.group,
-                        is_receive ? op.peer : rank.rank, is_receive ? rank.rank : op.peer, op.tag,
-                        op.bytes, is_receive, rank.id[node], &rank, node});
+      const int32_t peer = op.peer + cast.ShiftOf(runs);
+      halves.push_back({cast.GroupFor(runs, op.group), is_receive ? peer : runs,
+                        is_receive ? runs : peer, op.tag, op.bytes, is_receive, rank.id[node],
+                        &rank, runs, node});
     }
   }
   std::sort(halves.begin(), halves.end(),
@@ -46,7 +50,7 @@ std::vector<Half> CollectHalves(const Trace& trace) {
 
 std::string Describe(const Half& half) {
   return absl::StrCat(
-      "rank ", half.rank->rank, ", ", DescribeNode(*half.rank, half.node),
+      "rank ", half.runs, ", ", DescribeNode(*half.rank, half.node),
       half.is_receive ? " waits for " : " sends ", half.bytes, " bytes (tag ", half.tag,
       half.group == kWorldGroup ? "" : absl::StrCat(", group ", half.group),
       half.is_receive ? ") from rank " : ") to rank ", half.is_receive ? half.src : half.dst);
@@ -91,8 +95,8 @@ absl::Status Unmatched(std::vector<Half> unmatched) {
 
 }  // namespace
 
-absl::StatusOr<Channels> BuildChannels(const Trace& trace) {
-  const std::vector<Half> halves = CollectHalves(trace);
+absl::StatusOr<Channels> BuildChannels(const Trace& trace, const Cast& cast) {
+  const std::vector<Half> halves = CollectHalves(trace, cast);
   Channels channels;
   if (halves.empty()) return channels;
   channels.channel_of.resize(trace.world_size);
@@ -106,7 +110,7 @@ absl::StatusOr<Channels> BuildChannels(const Trace& trace) {
     for (size_t i = begin + matched; i < middle; ++i) unmatched.push_back(halves[i]);
     for (size_t i = middle + matched; i < end; ++i) unmatched.push_back(halves[i]);
     for (size_t i = begin; i < end; ++i) {
-      std::vector<uint32_t>& of_rank = channels.channel_of[halves[i].rank->rank];
+      std::vector<uint32_t>& of_rank = channels.channel_of[halves[i].runs];
       if (of_rank.empty()) of_rank.assign(halves[i].rank->comm.size(), kNone);
       of_rank[halves[i].rank->side[halves[i].node]] = static_cast<uint32_t>(channels.all.size());
     }

@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "common/status.h"
+#include "sim/workload/cast.h"
 #include "trace/model/trace.h"
 
 namespace chakrad {
@@ -34,11 +35,11 @@ struct Channels {
   std::vector<std::vector<uint32_t>> channel_of;
 };
 
-// All ranks of the world must be present in `trace`. FAILED_PRECONDITION when some
+// FAILED_PRECONDITION when some
 // channel has not as many sends as receives: the message pairs up what looks meant for
 // each other (same ends, other size or tag) and names both nodes.
 // O(k log k) for k sends and receives.
-absl::StatusOr<Channels> BuildChannels(const Trace& trace);
+absl::StatusOr<Channels> BuildChannels(const Trace& trace, const Cast& cast);
 
 }  // namespace chakrad
 

@@ -55,9 +55,13 @@ void Workload::MakeCohort(uint32_t trace_index, double compute_scale, std::vecto
   cohort.ranks = std::move(ranks);
   nodes_count_ += ranks_count * cohort.trace->size();
   pending_count_ += cohort.trace->size();
-  counts_.unknown_durations += ranks_count * cohort.plan->unknown_durations;
-  counts_.roofline_skipped += ranks_count * cohort.plan->roofline_skipped;
-  counts_.roofline_without_size += ranks_count * cohort.plan->roofline_without_size;
+  const ComputeCosts& costs = cohort.plan->costs;
+  counts_.recorded_durations += ranks_count * costs.recorded_count;
+  counts_.unknown_durations += ranks_count * costs.unknown_count;
+  counts_.roofline_skipped += ranks_count * costs.skipped_count;
+  counts_.rooflines += ranks_count * costs.roofline_count;
+  counts_.shapes += ranks_count * costs.shapes_count;
+  counts_.without_size += ranks_count * costs.without_size_count;
   counts_.charged_any_time = counts_.charged_any_time || cohort.plan->charges_time;
 }
 

@@ -5,6 +5,7 @@
 #include <utility>
 
 #include "common/check.h"
+#include "sim/compute/node_costs.h"
 #include "sim/engine/event_kind.h"
 #include "sim/engine/semantics.h"
 #include "sim/workload/workload.h"
@@ -26,7 +27,8 @@ void Workload::IssueCollective(uint32_t cohort, uint16_t slot, uint32_t node) {
   if (!HasCostModel(system_->semantics, op.collective)) {
     counts_.unmodelled[static_cast<int>(op.collective)] += ranks_count;
     counts_.charged_any_time = counts_.charged_any_time || state.trace->work_ns[node] > 0;
-    const int64_t until_ps = queue_->now_ps() + RecordedCommPs(*state.trace, node);
+    const int64_t until_ps =
+        queue_->now_ps() + RecordedCommPs(system_->semantics, *state.trace, node);
     state.slots[slot].until_ps = until_ps;
     queue_->Push(until_ps, EventTag{static_cast<uint8_t>(EventKind::kSlotDone), slot, cohort});
     return;
@@ -50,7 +52,12 @@ CollectiveCall Workload::CallOf(const Cohort& cohort, uint32_t node) const {
                                                                    : op.collective;
   call.bytes = op.bytes;
   call.involved_dims = op.involved_dims;
-  call.root = HasRoot(call.type) ? op.root : kNoRank;
+  call.root = kNoRank;
+  if (HasRoot(call.type) && op.root != kNoRank) {
+    // In a copy, groups of its own have moved with it; see RankCopy.
+    const bool moved = parts_.cast->GroupFor(call.rank, call.group) != call.group;
+    call.root = op.root + (moved ? parts_.cast->ShiftOf(call.rank) : 0);
+  }
   call.script = ScriptOf(*system_, op.collective, cohort.trace->id[node]);
   if (!all_to_all_bytes_.empty()) {
     const auto it = all_to_all_bytes_.find(uint64_t(uint32_t(call.rank)) << 32 | node);

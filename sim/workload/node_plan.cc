@@ -12,17 +12,20 @@ constexpr size_t kMaxQueues = 30'000;  // Slots are 16-bit numbers, two a queue.
 
 constexpr uint16_t kHostSlot = 0, kDeviceSlot = 1, kCommSlot = 2;
 
-bool NeedsSlot(NodeType type) {
+// Accesses to a described remote memory are communication, as in ASTRA-sim; recorded copies run
+// beside it.
+bool NeedsSlot(const SystemDescription& system, NodeType type) {
+  if (IsMemory(type)) return system.remote_memory.kind != RemoteMemory::Kind::kNone;
   return type == NodeType::kComp || type == NodeType::kCommSend || type == NodeType::kCommColl;
 }
 
-void AssignSlots(IssueRule rule, const RankTrace& trace, NodePlan* plan) {
+void AssignSlots(const SystemDescription& system, const RankTrace& trace, NodePlan* plan) {
   std::map<std::pair<uint16_t, bool>, uint16_t> slot_of_queue;  // (queue, communication).
   for (uint32_t node = 0; node < trace.size(); ++node) {
     const NodeType type = trace.type[node];
-    if (!NeedsSlot(type)) continue;
-    const bool is_comm = IsComm(type);
-    if (rule == IssueRule::kOneOfEach) {
+    if (!NeedsSlot(system, type)) continue;
+    const bool is_comm = type != NodeType::kComp;
+    if (system.issue_rule == IssueRule::kOneOfEach) {
       plan->slot[node] = is_comm ? kCommSlot : trace.is_host(node) ? kHostSlot : kDeviceSlot;
       continue;
     }
@@ -32,7 +35,7 @@ void AssignSlots(IssueRule rule, const RankTrace& trace, NodePlan* plan) {
     plan->comm_slots_count += added && is_comm;
   }
   plan->slots_count = static_cast<int32_t>(slot_of_queue.size());
-  if (rule == IssueRule::kOneOfEach) plan->slots_count = 3, plan->comm_slots_count = 1;
+  if (system.issue_rule == IssueRule::kOneOfEach) plan->slots_count = 3, plan->comm_slots_count = 1;
 }
 
 }  // namespace
@@ -43,26 +46,22 @@ absl::StatusOr<NodePlan> BuildNodePlan(const SystemDescription& system, const Ra
                                                      " queues are over the limit of ", kMaxQueues));
   }
   NodePlan plan;
+  ASSIGN_OR_RETURN(plan.costs, CostComputeNodes(system, trace));
   plan.slot.assign(trace.size(), NodePlan::kNoSlot);
-  plan.takes_ps.assign(trace.size(), 0);
   plan.has_device_compute = trace.HasDeviceCompute();
-  AssignSlots(system.issue_rule, trace, &plan);
+  plan.charges_time = plan.costs.charged_any_time;
+  AssignSlots(system, trace, &plan);
   for (uint32_t node = 0; node < trace.size(); ++node) {
     const NodeType type = trace.type[node];
     if (type == NodeType::kCommSend || type == NodeType::kCommRecv) plan.has_point_to_point = true;
-    if (IsMemory(type)) plan.charges_time = plan.charges_time || trace.work_ns[node] > 0;
-    if (type != NodeType::kComp) continue;
-    const ComputeCost cost = CostOfCompute(system, trace, node);
-    plan.takes_ps[node] = cost.takes_ps;
-    plan.charges_time = plan.charges_time || cost.charged_ps > 0;
-    if (cost.basis == ComputeCost::Basis::kSkipped) {
-      ++plan.roofline_skipped;
-      plan.slot[node] = NodePlan::kNoSlot;
+    if (IsMemory(type)) {
+      plan.has_memory = true;
+      plan.charges_time = plan.charges_time || trace.work_ns[node] > 0;
     }
-    if (cost.basis == ComputeCost::Basis::kUnknown) ++plan.unknown_durations;
-    plan.roofline_without_size +=
-        cost.basis != ComputeCost::Basis::kRoofline && cost.basis != ComputeCost::Basis::kSkipped &&
-        system.compute.basis == ComputeBasis::kRoofline && !trace.is_host(node);
+    if (plan.costs.takes_ps[node] == ComputeCosts::kSkipped) {
+      plan.slot[node] = NodePlan::kNoSlot;
+      plan.costs.takes_ps[node] = 0;
+    }
   }
   return plan;
 }

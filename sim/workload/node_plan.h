@@ -7,8 +7,8 @@
 #include <vector>
 
 #include "common/status.h"
+#include "sim/compute/node_costs.h"
 #include "sim/system/system_description.h"
-#include "sim/workload/node_cost.h"
 #include "trace/model/rank_trace.h"
 
 namespace chakrad {
@@ -17,24 +17,21 @@ namespace chakrad {
 struct NodePlan {
   // The issue rule. A slot runs one node at a time; nodes that wait for the same slot take it in
   // ascending order of id. kNoSlot: the node needs none (receives, memory, nodes without work).
-  //   kOneOfEach       slot 0 host compute, 1 device compute, 2 communication
+  //   kOneOfEach       slot 0 host compute, 1 device compute, 2 communication and remote memory
   //   kRecordedQueues  a slot for each recorded queue's compute, one for its communication
   static constexpr uint16_t kNoSlot = UINT16_MAX;
   std::vector<uint16_t> slot;
   int32_t slots_count = 0;
   int32_t comm_slots_count = 0;
-  // Compute nodes: what they take, before an NPU's own scale. Other nodes: 0.
-  std::vector<int64_t> takes_ps;
+  ComputeCosts costs;  // Skipped nodes take 0 here, and no slot.
   bool has_device_compute = false;
   bool has_point_to_point = false;
-  // For notices: compute nodes by how they were charged.
-  int64_t unknown_durations = 0;
-  int64_t roofline_skipped = 0;
-  int64_t roofline_without_size = 0;
+  bool has_memory = false;
   bool charges_time = false;  // Any compute, memory or recorded communication takes time.
 };
 
-// O(nodes). RESOURCE_EXHAUSTED when the trace has more than 30,000 queues.
+// O(nodes). RESOURCE_EXHAUSTED when the trace has more than 30,000 queues; errors of
+// CostComputeNodes.
 absl::StatusOr<NodePlan> BuildNodePlan(const SystemDescription& system, const RankTrace& trace);
 
 }  // namespace chakrad

@@ -21,8 +21,13 @@ EventTag Tag(EventKind kind, uint32_t target, uint32_t arg = 0) {
 
 // Event-driven collectives have one answer a rank; so have sends and receives.
 bool NeedsSingleRanks(const WorkloadParts& parts) {
+  // So have accesses to a memory that ranks share.
+  const bool shared =
+      parts.system->remote_memory.kind != RemoteMemory::Kind::kNone &&
+      RemoteMemoryQueue(parts.system->semantics, parts.system->remote_memory, 1).IsShared();
   for (const uint32_t index : parts.cast->trace_of) {
-    if ((*parts.plans)[index].has_point_to_point) return true;
+    const NodePlan& plan = (*parts.plans)[index];
+    if (plan.has_point_to_point || (shared && plan.has_memory)) return true;
   }
   return false;
 }
@@ -64,6 +69,10 @@ Workload::Workload(const WorkloadParts& parts, Channels channels)
       log_(parts.options->max_collectives) {
   all_to_all_bytes_ = FindUnevenAllToAlls(system_->semantics, *trace_, *parts.cast, *parts.graphs);
   counts_.uneven_all_to_alls = static_cast<int64_t>(all_to_all_bytes_.size());
+  if (system_->remote_memory.kind != RemoteMemory::Kind::kNone) {
+    remote_memory_ = std::make_unique<RemoteMemoryQueue>(system_->semantics, system_->remote_memory,
+                                                         trace_->world_size);
+  }
   const bool batch = parts.options->whole_collectives && BatchCoversAll(parts);
   if (batch) {
     batch_ = std::make_unique<BatchEvaluator>(system_, &trace_->groups);
@@ -131,7 +140,7 @@ void Workload::BecomeReady(uint32_t cohort, uint32_t node) {
   Cohort& state = cohorts_[cohort];
   const NodeType type = state.trace->type[node];
   if (type == NodeType::kCommRecv) return PostReceive(cohort, node);
-  if (IsMemory(type)) {
+  if (IsMemory(type) && remote_memory_ == nullptr) {
     state.account.Begin(queue_->now_ps(), IntervalKind::kMemory);
     return SetTimer({.kind = Timer::Kind::kMemory, .cohort = cohort, .node = node},
                     NsToPs(state.trace->work_ns[node]));
@@ -170,13 +179,28 @@ void Workload::Issue(uint32_t cohort, uint16_t slot, uint32_t node) {
   const NodeType type = state.trace->type[node];
   if (type == NodeType::kCommSend) return IssueSend(cohort, slot, node);
   if (type == NodeType::kCommColl) return IssueCollective(cohort, slot, node);
-  int64_t takes_ps = state.plan->takes_ps[node];
+  if (IsMemory(type)) return IssueMemory(cohort, slot, node);
+  int64_t takes_ps = state.plan->costs.takes_ps[node];
   if (state.compute_scale != 1) {
     const double scaled = static_cast<double>(takes_ps) * state.compute_scale;
     takes_ps = scaled < static_cast<double>(kMaxDelayPs) ? std::llround(scaled) : kMaxDelayPs;
   }
   state.slots[slot].until_ps = queue_->now_ps() + takes_ps;
   queue_->Push(queue_->now_ps() + takes_ps, Tag(EventKind::kSlotDone, cohort, slot));
+}
+
+// An access that states no size takes what was recorded.
+void Workload::IssueMemory(uint32_t cohort, uint16_t slot, uint32_t node) {
+  Cohort& state = cohorts_[cohort];
+  const int64_t now_ps = queue_->now_ps();
+  const WorkSize* size = state.trace->WorkSizeOf(node);
+  const int64_t until_ps = size == nullptr
+                               ? now_ps + NsToPs(std::max<int64_t>(state.trace->work_ns[node], 0))
+                               : remote_memory_->Access(now_ps, state.ranks[0],
+                                                        std::max<int64_t>(size->tensor_bytes, 0));
+  counts_.charged_any_time = counts_.charged_any_time || until_ps > now_ps;
+  state.slots[slot].until_ps = until_ps;
+  queue_->Push(until_ps, Tag(EventKind::kSlotDone, cohort, slot));
 }
 
 void Workload::AddBytes(Cohort* cohort, int64_t bytes) {

@@ -15,6 +15,7 @@
 #include "sim/collective/batch.h"
 #include "sim/collective/collective_engine.h"
 #include "sim/engine/event_queue.h"
+#include "sim/memory/remote_memory.h"
 #include "sim/network/network.h"
 #include "sim/simulate.h"
 #include "sim/system/system_description.h"
@@ -34,7 +35,10 @@ struct WorkloadCounts {
   int64_t nodes_done = 0;
   int64_t unknown_durations = 0;                   // Compute nodes charged 0.
   int64_t roofline_skipped = 0;                    // Compute nodes that move no bytes.
-  int64_t roofline_without_size = 0;               // Compute nodes with no work size.
+  int64_t recorded_durations = 0;                  // Compute nodes charged as recorded,
+  int64_t rooflines = 0;                           // by the roofline,
+  int64_t shapes = 0;                              // from operator shapes.
+  int64_t without_size = 0;                        // That had nothing for the basis asked for.
   int64_t unmodelled[kCollectiveTypesCount] = {};  // Collectives charged as recorded.
   int64_t zero_bytes = 0;                          // Collectives that state 0 bytes.
   int64_t without_work = 0;                        // Collectives with nothing to move.
@@ -122,6 +126,7 @@ class Workload : public CollectiveHost {
   bool IssueNext(uint32_t cohort);
   void Issue(uint32_t cohort, uint16_t slot, uint32_t node);
   void IssueSend(uint32_t cohort, uint16_t slot, uint32_t node);
+  void IssueMemory(uint32_t cohort, uint16_t slot, uint32_t node);
   void PostReceive(uint32_t cohort, uint32_t node);
   void EndSlot(uint32_t cohort, uint16_t slot);
   void EndSend(uint32_t cohort, uint16_t slot);
@@ -166,6 +171,7 @@ class Workload : public CollectiveHost {
   // One of the two answers collectives: messages as events, or whole collectives at once.
   std::unique_ptr<CollectiveEngine> engine_;
   std::unique_ptr<BatchEvaluator> batch_;
+  std::unique_ptr<RemoteMemoryQueue> remote_memory_;  // Null: memory nodes as recorded.
   std::deque<Cohort> cohorts_;
   std::vector<uint32_t> cohort_of_;  // By rank.
   int64_t pending_count_ = 0;        // Entries of Cohort::pending, over all cohorts.
