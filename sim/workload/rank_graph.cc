@@ -4,6 +4,7 @@
 #include <map>
 #include <numeric>
 #include <string>
+#include <tuple>
 #include <utility>
 
 #include "absl/strings/str_cat.h"
@@ -64,10 +65,38 @@ absl::Status CheckAcyclic(const RankTrace& trace, const RankGraph& graph) {
                    ": the run cannot finish: a dependency cycle: ", DescribeCycle(trace, waiting)));
 }
 
+// When the operation that launched `node` started; kUnknownNs.
+int64_t LaunchNs(const RankTrace& trace, uint32_t node) {
+  int64_t launch_ns = kUnknownNs;
+  for (uint32_t i = trace.dep_begin[node]; i < trace.dep_begin[node + 1]; ++i) {
+    if (trace.dep_kind[i] != EdgeKind::kLaunch) continue;
+    launch_ns = std::max(launch_ns, trace.start_ns[trace.dep_node[i]]);
+  }
+  return launch_ns;
+}
+
+// Puts the collectives of one group in their recorded order; false when nothing tells it. A
+// recorder may lose the times of one: then those of their launches, which say the same.
+bool SortAsRecorded(const RankTrace& trace, std::vector<uint32_t>* nodes) {
+  const bool all_timed = std::all_of(nodes->begin(), nodes->end(), [&](uint32_t node) {
+    return trace.start_ns[node] != kUnknownNs;
+  });
+  std::vector<std::tuple<int64_t, uint64_t, uint32_t>> order;  // Time, id, node.
+  order.reserve(nodes->size());
+  for (const uint32_t node : *nodes) {
+    const int64_t time_ns = all_timed ? trace.start_ns[node] : LaunchNs(trace, node);
+    if (time_ns == kUnknownNs) return false;
+    order.emplace_back(time_ns, trace.id[node], node);
+  }
+  std::sort(order.begin(), order.end());
+  for (size_t i = 0; i < order.size(); ++i) (*nodes)[i] = std::get<2>(order[i]);
+  return true;
+}
+
 // Of each collective the one before it in its group as recorded, else kNone. A rank's
 // program calls the collectives of a group in one order on all ranks; with one
 // communication at a time, a rank that took the next one first would wait for ranks that
-// wait for it. Groups with an untimed collective are left to their dependencies.
+// wait for it. Groups of which that is not known are left to their dependencies.
 std::vector<uint32_t> RecordedPredecessors(const RankTrace& trace) {
   std::map<uint32_t, std::vector<uint32_t>> by_group;
   for (uint32_t node = 0; node < trace.size(); ++node) {
@@ -77,13 +106,7 @@ std::vector<uint32_t> RecordedPredecessors(const RankTrace& trace) {
   }
   std::vector<uint32_t> before(trace.size(), kNone);
   for (auto& [group, nodes] : by_group) {
-    if (std::any_of(nodes.begin(), nodes.end(),
-                    [&](uint32_t node) { return trace.start_ns[node] == kUnknownNs; })) {
-      continue;
-    }
-    std::sort(nodes.begin(), nodes.end(), [&](uint32_t a, uint32_t b) {
-      return std::pair(trace.start_ns[a], trace.id[a]) < std::pair(trace.start_ns[b], trace.id[b]);
-    });
+    if (!SortAsRecorded(trace, &nodes)) continue;
     for (size_t i = 1; i < nodes.size(); ++i) before[nodes[i]] = nodes[i - 1];
   }
   return before;

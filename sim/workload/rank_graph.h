@@ -28,8 +28,8 @@ struct RankGraph {
 };
 
 // Beside the trace's dependencies, a collective waits for the one before it in its
-// process group as recorded, where all of the group's have start times and the order
-// agrees with the dependencies.
+// process group as recorded, where all of the group's have start times (or, else, launches that
+// have) and the order agrees with the dependencies.
 // FAILED_PRECONDITION when the dependencies have a cycle: the message walks it.
 // O(nodes log nodes + edges); no recursion.
 absl::StatusOr<RankGraph> BuildRankGraph(const RankTrace& trace);

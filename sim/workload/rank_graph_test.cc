@@ -75,6 +75,29 @@ TEST(RankGraphTest, WithoutTimesOrAgainstTheDependenciesNoOrderIsAdded) {
   EXPECT_THAT(against.deps_count, ElementsAre(0, 1));
 }
 
+// Launches at 1, 2, 3, of three collectives of which one started late and one lacks its times:
+// their order is that of the launches.
+TEST(RankGraphTest, WhereACollectiveLostItsTimesTheLaunchesTellTheOrder) {
+  RankTraceBuilder builder;
+  const CommOp all_reduce{.bytes = 8};
+  const int64_t starts_ns[] = {10, 40, kUnknownNs};
+  for (uint64_t i = 0; i < 3; ++i) {
+    builder.AddNode(NodeSpec{.id = i,
+                             .type = NodeType::kComp,
+                             .flags = RankTrace::kHostOp,
+                             .start_ns = static_cast<int64_t>(i) + 1});
+  }
+  for (uint64_t i = 0; i < 3; ++i) {
+    const uint32_t node = builder.AddNode(NodeSpec{
+        .id = 3 + i, .type = NodeType::kCommColl, .start_ns = starts_ns[i], .comm = &all_reduce});
+    builder.AddEdge(node, static_cast<uint32_t>(i), EdgeKind::kLaunch);
+  }
+  ASSERT_OK_AND_ASSIGN(const RankTrace trace, builder.Build(nullptr));
+  ASSERT_OK_AND_ASSIGN(const RankGraph graph, BuildRankGraph(trace));
+  EXPECT_THAT(graph.deps_count, ElementsAre(0, 0, 0, 1, 2, 2));
+  EXPECT_THAT(graph.dependent, ElementsAre(3, 4, 5, 4, 5));
+}
+
 TEST(RankGraphTest, ASelfDependencyIsACycle) {
   EXPECT_THAT(BuildRankGraph(Make({5, 6}, {{1, 1}})),
               StatusIs(absl::StatusCode::kFailedPrecondition,
