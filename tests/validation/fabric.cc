@@ -42,7 +42,7 @@ network:
   dimensions:
     - topology: Switch
       npus: %d
-      bandwidth: 8 Gbit/s
+      bandwidth: 12 Gbit/s
       latency: 35 us
       message_cost: %g us
       token_bucket: {rate: %.6f Mbit/s, burst: %.3f B}

@@ -10,7 +10,7 @@
 //   buckets         the one at the sender. The second, at the switch's port to the receiver, gets
 //                   traffic that the first has shaped already, and holds nothing up unless two
 //                   hosts send to one.
-//   bandwidth       8 Gbit/s: about what the hosts reach where nothing limits the links (7 to 12).
+//   bandwidth       12 Gbit/s: the most that the hosts reach where nothing limits the links.
 //                   It shows within a burst only.
 //   latency         35 us for each of the two hops: in sum the measured round trip of 0.06 to
 //                   0.08 ms, since a receiver first tells the sender that it is ready.
