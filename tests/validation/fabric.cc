@@ -46,8 +46,13 @@ network:
       latency: 35 us
       message_cost: %g us
       token_bucket: {rate: %.6f Mbit/s, burst: %.3f B}
-      algorithms: {all_reduce: ring, all_gather: ring, all_to_all: direct}
+      algorithms:
+        all_reduce: ring
+        all_gather: ring
+        all_to_all: direct
+        broadcast: halvingDoubling
 collectives:
+  chunks: 1
   endpoint_delay: %d ns
 )",
       fabric.hosts_count, fabric.rate_mbit, fabric.mtu_bytes, fabric.hosts_count, message_cost_us,

@@ -17,6 +17,8 @@
 //   endpoint delay  the time of 324 bytes at `rate`: gloo sends each step of a ring as two
 //                   segments, each with a header of 48 bytes, after a notice that the receiver is
 //                   ready (a frame of 114).
+//   algorithms      gloo's: rings; an all-to-all directly; a broadcast down a binomial tree, whole
+//                   messages, of which the root's leave one after the other here.
 // What is calibrated, once for each number of hosts, with the rows of 4 KiB at 100 Mbit/s
 // (ground_truth --calibrate 100 does it again):
 //   message cost    kMessageCostUs. All hosts share two cores, so it grows with their number.
