@@ -47,6 +47,9 @@ inline constexpr int64_t kMaxYamlKeys = 256;
 inline constexpr int64_t kMaxOverrides = int64_t{1} << 16;
 // Faults of a system description that one message lists; it counts the others.
 inline constexpr int64_t kMaxFaultsListed = 64;
+// Directed links of a system on the link back end (about 50 bytes each: 1.6 GB). A torus of 2^20
+// NPUs has 6 million; fully connected ones have one a pair, 4,096 NPUs 17 million.
+inline constexpr int64_t kMaxLinks = int64_t{1} << 25;
 // Lines of detail in a message about a run that cannot finish.
 inline constexpr int kWaitsListed = 10;
 

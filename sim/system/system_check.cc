@@ -187,7 +187,21 @@ class Checker {
                         ")");
   }
 
+  // The link back end keeps something of each link.
+  void CheckLinksCount() {
+    if (system_.back_end != NetworkBackEnd::kLink) return;
+    int64_t links_per_npu = 0;
+    for (const NetworkDim& dim : system_.dims) {
+      links_per_npu += dim.topology == TopologyKind::kFullyConnected ? dim.npus_count : 2;
+    }
+    const int64_t count = links_per_npu * NpusCount(system_);
+    if (count <= kMaxLinks) return;
+    Fault("network",
+          absl::StrCat(count, " links are over the limit of ", kMaxLinks, " of the link back end"));
+  }
+
   void CheckLinks() {
+    CheckLinksCount();
     const int64_t last = NpusCount(system_) - 1;
     CheckRange("network.links", static_cast<int64_t>(system_.link_overrides.size()), 0,
                kMaxOverrides);

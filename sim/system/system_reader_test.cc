@@ -269,6 +269,17 @@ TEST(SystemReaderTest, TwentyDimensionsAreTooMany) {
   EXPECT_EQ(Error(text), "line 3: network.dimensions: 20 entries are not in [1, 8]");
 }
 
+TEST(SystemReaderTest, TheLinkBackEndHasALimitOfLinks) {
+  const std::string text =
+      "network: {back_end: link, dimensions: [{topology: FullyConnected, npus: 8192, "
+      "bandwidth: 1 GB/s, latency: 1 ns}]}\n";
+  EXPECT_THAT(Error(text),
+              HasSubstr("network: 67108864 links are over the limit of 33554432 of the link back"));
+  std::string analytical = text;
+  analytical.replace(analytical.find("link"), 4, "analytical");
+  EXPECT_TRUE(ParseSystemYaml(analytical).ok());
+}
+
 TEST(SystemReaderTest, TextThatIsNoDescriptionIsRefused) {
   EXPECT_EQ(Error(""), "the file: nothing is not a map");
   EXPECT_EQ(Error("[1, 2]"), "line 1: the file: a list is not a map");
