@@ -106,16 +106,16 @@ absl::Status BuildTrace(const Json& row, Trace* trace) {
 }
 
 absl::StatusOr<SystemDescription> BuildSystem(const Json& row) {
-  if (row.contains("remote_memory") && !row["remote_memory"].is_null()) {
-    return absl::InvalidArgumentError("remote_memory: only null is read");
-  }
   const Json& network = row.at("network");
   // JSON lists are YAML lists.
   const std::string yaml = absl::StrCat("topology: ", network.at("topology").dump(),
                                         "\nnpus_count: ", network.at("npus_per_dim").dump(),
                                         "\nbandwidth: ", network.at("bandwidth_GiBps").dump(),
                                         "\nlatency: ", network.at("latency_ns").dump(), "\n");
-  ASSIGN_OR_RETURN(SystemDescription system, ParseAstraSystem(yaml, row.at("system").dump()));
+  const bool remote = row.contains("remote_memory") && !row["remote_memory"].is_null();
+  ASSIGN_OR_RETURN(SystemDescription system,
+                   ParseAstraSystem(yaml, row.at("system").dump(),
+                                    remote ? row["remote_memory"].dump() : std::string()));
   system.num_queues_per_dim = row.value("num_queues_per_dim", 1);
   const std::string backend = row.at("backend");
   if (backend == "congestion_aware") {

@@ -9,7 +9,7 @@
 //   workload       {npus, all_ranks: [nodes] | ranks: [[nodes], ...]}; a node has id, type
 //                  (COMP, COLL, SEND, RECV), deps, micros, ops, tensor, coll, bytes, src, dst,
 //                  tag, pg, dims
-//   remote_memory  null; another is a fault
+//   remote_memory  ASTRA-sim's remote memory JSON, or null
 //   result         {ok, cycles: ns of all ranks, or a list by rank}
 #ifndef CHAKRAD_TESTS_GOLDEN_GOLDEN_ROWS_H_
 #define CHAKRAD_TESTS_GOLDEN_GOLDEN_ROWS_H_

@@ -51,13 +51,26 @@ TEST(GoldenTest, ARowWithWhatWeDoNotKnowDoesNotMatch) {
   for (const auto& [changed, message] : std::map<std::string, std::string>{
            {with("\"COLL\"", "\"MEM\""), "unknown type MEM"},
            {with("congestion_unaware", "garnet"), "backend: garnet"},
-           {with("{", "{\"remote_memory\": {}, "), "remote_memory"},
+           {with("{", "{\"remote_memory\": {\"memory-type\": \"TAPE\"}, "), "memory-type"},
            {with("\"endpoint-delay\"", "\"endpoint-delays\""), "endpoint-delays"}}) {
     ASSERT_OK_AND_ASSIGN(const GoldenRow row, ParseGoldenRow(changed));
     const GoldenVerdict verdict = JudgeGoldenRow(row);
     EXPECT_FALSE(verdict.matches);
     EXPECT_THAT(row.fault, StatusIs(absl::StatusCode::kInvalidArgument, message));
   }
+}
+
+TEST(GoldenTest, RemoteMemoryIsPartOfTheSystem) {
+  ASSERT_OK_AND_ASSIGN(const std::vector<std::string> lines, ReadLines(kSample));
+  ASSERT_OK_AND_ASSIGN(
+      const GoldenRow row,
+      ParseGoldenRow("{\"remote_memory\": {\"memory-type\": \"PER_NPU_MEMORY_EXPANSION\", "
+                     "\"remote-mem-latency\": 500, \"remote-mem-bw\": 256}, " +
+                     lines[0].substr(1)));
+  ASSERT_TRUE(row.fault.ok()) << row.fault.ToString();
+  EXPECT_EQ(row.system.remote_memory.kind, RemoteMemory::Kind::kPerNpu);
+  EXPECT_EQ(row.system.remote_memory.latency_ns, 500);
+  EXPECT_EQ(row.system.remote_memory.bytes_per_ns, 256);
 }
 
 TEST(GoldenTest, BadRowsAreErrors) {
