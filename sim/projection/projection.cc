@@ -15,13 +15,6 @@ namespace {
 
 uint32_t GroupOf(const CommOp& op) { return op.group == kNone ? kWorldGroup : op.group; }
 
-// What `copy` uses where its part says `group`.
-uint32_t GroupInstead(const RankCopy& copy, uint32_t group) {
-  const auto it = std::lower_bound(copy.groups.begin(), copy.groups.end(),
-                                   std::pair<uint32_t, uint32_t>(group, 0));
-  return it == copy.groups.end() || it->first != group ? group : it->second;
-}
-
 // Calls use(node, &op) for each communication node.
 template <typename RankTraceT, typename Use>
 absl::Status ForEachComm(RankTraceT& rank, const Use& use) {
@@ -292,7 +285,7 @@ class Projector {
     if (part_groups == groups_of_part_.end()) return made;
     for (const uint32_t group : part_groups->second) {
       const uint32_t instead =
-          copy_of_[rank] == nullptr ? group : GroupInstead(*copy_of_[rank], group);
+          copy_of_[rank] == nullptr ? group : copy_of_[rank]->GroupInstead(group);
       const uint32_t in_part = new_group_[group][0], now = new_group_[instead][number];
       if (in_part != now) made.groups.emplace_back(in_part, now);
     }
@@ -348,7 +341,7 @@ Trace WithOwnParts(Trace trace) {
       done[own.side[node]] = true;
       CommOp& op = own.comm[own.side[node]];
       if (op.peer >= 0) op.peer += copy.rank - copy.of;
-      const uint32_t group = GroupInstead(copy, GroupOf(op));
+      const uint32_t group = copy.GroupInstead(GroupOf(op));
       if (group == GroupOf(op)) continue;
       op.group = group;
       if (op.root >= 0) op.root += copy.rank - copy.of;

@@ -4,6 +4,12 @@
 
 namespace chakrad {
 
+uint32_t RankCopy::GroupInstead(uint32_t group) const {
+  const auto it =
+      std::lower_bound(groups.begin(), groups.end(), std::pair<uint32_t, uint32_t>(group, 0));
+  return it == groups.end() || it->first != group ? group : it->second;
+}
+
 const RankTrace* Trace::FindRank(int32_t rank) const {
   const auto it = std::lower_bound(ranks.begin(), ranks.end(), rank,
                                    [](const RankTrace& a, int32_t b) { return a.rank < b; });

@@ -19,6 +19,9 @@ struct RankCopy {
   // (group in the part, group that this rank uses instead), ascending; others are the same.
   // A peer p in the part is p + rank - of; so is a root, in groups that are listed here.
   std::vector<std::pair<uint32_t, uint32_t>> groups;
+
+  // The group that this rank uses where the part says `group`. O(log groups).
+  uint32_t GroupInstead(uint32_t group) const;
   friend bool operator==(const RankCopy&, const RankCopy&) = default;
 };
 
