@@ -70,6 +70,22 @@ TEST(TensorValuesTest, TensorsAreFoundAtAnyDepthAndNothingElseIs) {
   EXPECT_EQ(tensors[2].end_bytes, 8);
 }
 
+TEST(TensorValuesTest, WhatCannotBeATensorIsLeftOut) {
+  for (const char* text :
+       {"[1, 2, 0, 1099511627777, 1, \"cpu\"]", "[1, 2, 0, 549755813889, 2, \"cpu\"]",
+        "[1, 2, 1099511627776, 1, 1, \"cpu\"]", "[1, 2, 0, 1, 99999999999999, \"cpu\"]",
+        "[1, 99999999999999999999999, 0, 1, 4, \"cpu\"]", "[1, 2, 0, 1, 4, \"cpu", "[1, 2, 0, 1, 4",
+        "["}) {
+    std::vector<TensorValue> tensors;
+    FindTensorValues(text, &tensors);
+    EXPECT_TRUE(tensors.empty()) << text;
+  }
+  std::vector<TensorValue> largest;
+  FindTensorValues("[1, 2, 0, 1099511627776, 1, \"cpu\"]", &largest);
+  ASSERT_EQ(largest.size(), 1u);
+  EXPECT_EQ(largest[0].end_bytes, int64_t{1} << 40);
+}
+
 //   op 0 makes A (100 floats) | op 1 reads A, makes B (50) | op 2 reads B
 TEST(TensorLifetimesTest, ATensorLivesFromItsMakerToItsLastReader) {
   Recorder recorder;

@@ -27,8 +27,8 @@ bool ReadNumber(absl::string_view text, size_t* at, uint64_t* number) {
 }  // namespace
 
 void FindTensorValues(absl::string_view text, std::vector<TensorValue>* tensors) {
-  // Offset, elements and element bytes of anything that exists: 2^62 bytes at most.
-  constexpr uint64_t kMaxElements = uint64_t{1} << 52, kMaxElementBytes = 512;
+  // One tensor: 1 TiB. Sums of 8 million such stay in int64.
+  constexpr uint64_t kMaxBytes = uint64_t{1} << 40;
   for (size_t open = text.find('['); open != absl::string_view::npos;
        open = text.find('[', open + 1)) {
     size_t at = open + 1;
@@ -42,9 +42,8 @@ void FindTensorValues(absl::string_view text, std::vector<TensorValue>* tensors)
     if (close == absl::string_view::npos) continue;
     const auto [id, storage, offset, elements, element_bytes] = numbers;
     if (storage == 0 || elements == 0 || element_bytes == 0) continue;
-    if (offset > kMaxElements || elements > kMaxElements || element_bytes > kMaxElementBytes) {
-      continue;
-    }
+    if (offset > kMaxBytes || elements > kMaxBytes || element_bytes > kMaxBytes) continue;
+    if (offset + elements > kMaxBytes / element_bytes) continue;
     tensors->push_back({id, storage, static_cast<int64_t>((offset + elements) * element_bytes),
                         text.substr(at + 1, close - at - 1)});
   }

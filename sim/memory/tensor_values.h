@@ -17,7 +17,8 @@ struct TensorValue {
 };
 
 // Appends the tensors of `text`, which are written [tensor, storage, offset, elements, element
-// bytes, "device"], at any depth of lists. Empty and undefined ones are left out. O(text).
+// bytes, "device"], at any depth of lists. Empty and undefined ones, and those over 1 TiB, are left
+// out. O(text).
 void FindTensorValues(absl::string_view text, std::vector<TensorValue>* tensors);
 
 }  // namespace chakrad
