@@ -276,6 +276,50 @@ TEST(ProjectionTest, AProjectedPipelineRuns) {
   }
 }
 
+// Copies that share parts run as copies that have parts of their own, peers and groups included.
+TEST(ProjectionTest, CopiesRunLikeRanksWithTheirOwnParts) {
+  for (const bool outermost : {false, true}) {
+    for (const int32_t factor : {2, 4}) {
+      Trace trace = Projected(ThreeAxes(outermost), Times("dp", factor));
+      const SystemDescription system = TestSystem({{TopologyKind::kRing, 8 * factor, 50, 500}});
+      ASSERT_OK_AND_ASSIGN(const SimResult shared, Simulate(trace, system, SimOptions(), nullptr));
+      ASSERT_OK_AND_ASSIGN(const SimResult own,
+                           Simulate(WithOwnParts(std::move(trace)), system, SimOptions(), nullptr));
+      EXPECT_EQ(shared.ranks, own.ranks);
+      EXPECT_EQ(shared.times, own.times);
+      EXPECT_EQ(shared.collectives, own.collectives);
+      EXPECT_EQ(shared.notices, own.notices);
+      EXPECT_TRUE(shared.stand_in_by_rank.empty());
+    }
+  }
+}
+
+// No sends: replicas fold. Broadcasts have their roots in groups that move with the replica.
+TEST(ProjectionTest, CopiesOfRootedCollectivesRunLikeRanksWithTheirOwnParts) {
+  TraceMaker maker(4);
+  const uint32_t tp[2] = {maker.AddGroup("tp0", {0, 1}), maker.AddGroup("tp1", {2, 3})};
+  maker.AddGroup("dp0", {0, 2});
+  for (int32_t rank = 0; rank < 4; ++rank) {
+    const CommOp in_tp{.collective = CollectiveType::kBroadcast,
+                       .bytes = 1 << 20,
+                       .group = tp[rank / 2],
+                       .root = rank / 2 * 2 + 1};
+    const CommOp in_world{.collective = CollectiveType::kBroadcast, .bytes = 64, .root = 1};
+    maker.Comp(rank, 1, 100 + rank % 2);
+    maker.Add(rank, {.id = 2, .type = NodeType::kCommColl, .name = "b", .comm = &in_tp}, {1});
+    maker.Add(rank, {.id = 3, .type = NodeType::kCommColl, .name = "b", .comm = &in_world}, {2});
+  }
+  Trace trace = Projected(maker.Make(), Times("dp0", 4));
+  SystemDescription system = TestSystem({{TopologyKind::kRing, 16, 50, 500}});
+  system.semantics = Semantics::kPhysical;
+  ASSERT_OK_AND_ASSIGN(const SimResult shared, Simulate(trace, system, SimOptions(), nullptr));
+  ASSERT_OK_AND_ASSIGN(const SimResult own,
+                       Simulate(WithOwnParts(std::move(trace)), system, SimOptions(), nullptr));
+  EXPECT_EQ(shared.ranks, own.ranks);
+  EXPECT_EQ(shared.times, own.times);
+  EXPECT_EQ(shared.collectives, own.collectives);
+}
+
 // ---- Refusals.
 
 Trace World(int32_t size) {
