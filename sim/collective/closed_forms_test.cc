@@ -3,6 +3,7 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <bit>
 #include <random>
 
@@ -175,13 +176,14 @@ TEST(PhysicalTest, TreesOfAnyNumberOfRanksMoveTheBytesOfTheirEdges) {
   for (const int32_t n : RankCounts()) {
     SystemDescription system =
         Physical(TopologyKind::kSwitch, n, {AlgorithmKind::kDoubleBinaryTree, -1});
-    system.splits = 3;  // 4 chunks.
+    system.splits = 3;
+    const int64_t bytes = 1000 * std::max(4, n + n % 2);  // 1,000 a chunk.
     OneCollective one;
-    one.call.bytes = 4000;
+    one.call.bytes = bytes;
     const OneRun run = RunOne(system, one);
     int64_t sum = 0;
     for (const int64_t bytes : run.network_bytes) sum += bytes;
-    EXPECT_EQ(sum, 2 * (n - 1) * 4000) << n;
+    EXPECT_EQ(sum, 2 * (n - 1) * bytes) << n;
     EXPECT_TRUE(run.waits.empty()) << n;
     for (const int64_t end_ps : run.end_ps) EXPECT_GT(end_ps, 0) << n;
   }
@@ -192,6 +194,24 @@ TEST(PhysicalTest, ATreeOfTwoIsAnExchangeUpAndDown) {
   EXPECT_EQ(EndsPs(Physical(TopologyKind::kSwitch, 2, {AlgorithmKind::kDoubleBinaryTree, -1}),
                    CollectiveType::kAllReduce, 1000),
             std::vector<int64_t>(2, 2 * (1'000'000 + 10'000)));
+}
+
+// The pieces pipeline: for large sizes both trees together get near what a ring takes for its
+// bytes, 2 S/B, in twice the depth of a tree.
+TEST(PhysicalTest, DoubleBinaryTreesPipeline) {
+  for (const int32_t n : {8, 64, 100, 1024}) {
+    SystemDescription system =
+        Physical(TopologyKind::kSwitch, n, {AlgorithmKind::kDoubleBinaryTree, -1});
+    const double transfer_ps = 1e9 / 50 * 1000;
+    const std::vector<int64_t> ends_ps = EndsPs(system, CollectiveType::kAllReduce, 1'000'000'000);
+    const double end_ps = static_cast<double>(*std::max_element(ends_ps.begin(), ends_ps.end()));
+    EXPECT_GT(end_ps, 1.99 * (n - 1) / n * transfer_ps) << n;
+    EXPECT_LT(end_ps, 2.5 * transfer_ps) << n;
+    const std::vector<int64_t> small_ps = EndsPs(system, CollectiveType::kAllReduce, 0);
+    EXPECT_LE(*std::max_element(small_ps.begin(), small_ps.end()),
+              2 * (std::bit_width(uint32_t(n - 1)) + 1) * int64_t{1'000'000})
+        << n;
+  }
 }
 
 // Eight ranks with one link each into one switch, 50 bytes/ns, 10 ns from rank to rank, 10^8

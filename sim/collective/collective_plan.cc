@@ -56,6 +56,19 @@ ScriptShape ScriptShapeOf(AlgorithmKind kind) {
   return ScriptShape::kBinomialTree;
 }
 
+// Into how many pieces a phase that passes on what it receives wants its data cut, so that its
+// places work side by side; 1: it passes nothing on. In a chain a share a place, as in a ring; a
+// tree is only a few levels deep. More would cost more messages than they save.
+int32_t PiecesCount(const CollectivePhase& phase) {
+  constexpr int32_t kTreePieces = 64;
+  const int32_t n = phase.places_count;
+  if (phase.algorithm == AlgorithmKind::kDoubleBinaryTree) return std::min(n, kTreePieces);
+  if (phase.algorithm != AlgorithmKind::kScript) return 1;
+  if (phase.script_shape == ScriptShape::kBinomialTree) return std::min(n, kTreePieces);
+  if (phase.script_shape == ScriptShape::kChain) return std::min<int32_t>(n, kMaxSplits);
+  return 1;
+}
+
 // Whether the system says how a group that fits no dimensions runs: where there is only one, and
 // (not in ASTRA-sim) where all groups run flat.
 bool FlatIsConfigured(const SystemDescription& system,
@@ -182,22 +195,27 @@ class Planner {
 
   // Physical, once the phases are there.
   void CutPhysical(bool any_bytes) {
-    bool any_tree = false, any_rooted = false, passes_on = plan_->phases.size() > 1;
+    const bool lone = plan_->phases.size() == 1;
+    bool any_tree = false, any_rooted = false;
+    int32_t pieces_count = 1;
     for (const CollectivePhase& phase : plan_->phases) {
       any_tree = any_tree || phase.algorithm == AlgorithmKind::kDoubleBinaryTree;
-      const bool rooted = phase.script == nullptr && IsRooted(phase.op);
-      any_rooted = any_rooted || rooted;
-      passes_on = passes_on || (rooted && phase.script_shape != ScriptShape::kStar);
+      any_rooted = any_rooted || (phase.script == nullptr && IsRooted(phase.op));
+      pieces_count = std::max(pieces_count, PiecesCount(phase));
     }
-    int32_t chunks_count = passes_on || any_tree ? system_.splits : 1;
-    if (any_rooted) plan_->lane_chunks_count = chunks_count;
-    if (any_tree) {
-      chunks_count += chunks_count % 2;
-      // Both trees run together; of a lone tree phase everything does.
-      plan_->lane_chunks_count =
-          plan_->phases.size() == 1 ? chunks_count : std::max(plan_->lane_chunks_count, 2);
+    // Where all chunks start at once, they pipeline within a phase.
+    const bool all_at_once = any_rooted || (any_tree && lone);
+    int32_t chunks_count = lone && pieces_count == 1 ? 1 : system_.splits;
+    if (all_at_once && pieces_count > 1) {
+      const int64_t fit = kMaxFlowsPerCollective / (int64_t{shape_.ranks_count} *
+                                                    static_cast<int64_t>(plan_->phases.size()));
+      chunks_count = std::max<int32_t>(chunks_count,
+                                       static_cast<int32_t>(std::min<int64_t>(pieces_count, fit)));
     }
+    if (any_tree) chunks_count += chunks_count % 2;
     if (!any_bytes) chunks_count = 1;
+    if (all_at_once) plan_->lane_chunks_count = chunks_count;
+    if (any_tree) plan_->lane_chunks_count = std::max(plan_->lane_chunks_count, 2);
     plan_->chunks_count = chunks_count;
     for (CollectivePhase& phase : plan_->phases) {
       const ByteFraction all = phase.all_chunks;

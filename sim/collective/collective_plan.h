@@ -4,9 +4,11 @@
 // Chunks, physical. Sizes are exact fractions of what was asked for; nothing is rounded up and
 // 0 bytes are one chunk of 0 bytes. A plan of one phase is a single chunk: its chunks would
 // share the phase's ports and stay in step. A plan of several phases has `splits` chunks of
-// equal size, which pipeline over the dimensions. A double binary tree passes on what it
-// receives, so its chunks pipeline in it: `splits` of them, rounded up to an even number, half
-// of them on either tree; a lone tree phase starts all of them at once.
+// equal size, which pipeline over the dimensions.
+//   But what passes on whole what it receives (a lone double binary tree; broadcast, reduce,
+// gather and scatter but in a single star) pipelines within a phase: all chunks start at once,
+// and there are at least as many as places (trees: up to 64; chains: up to kMaxSplits; as fit
+// kMaxFlowsPerCollective). Of a double binary tree an even number, half of them on either tree.
 // Chunks, astra. chunk_bytes = bytes / splits (whole division); unless it is an all-gather,
 // at least one byte a NPU of the system. chunks_count = ceil(bytes / chunk_bytes), and
 // each is simulated at full size, the last one too, as ASTRA-sim does. An all-gather
@@ -31,9 +33,7 @@
 // by ring (physical: an all-to-all directly, operations with a root by binomial tree). Astra:
 // any group but the whole system is such a one, and its endpoint delay is always 10 ns.
 // A custom algorithm is one phase of one chunk over all members.
-// Broadcast, reduce, gather and scatter are scripts (rooted_scripts.h). Physical: unless they are
-// a single star, they pass on what they receive, and `splits` chunks of them pipeline, all
-// started at once.
+// Broadcast, reduce, gather and scatter are scripts: rooted_scripts.h.
 #ifndef CHAKRAD_SIM_COLLECTIVE_COLLECTIVE_PLAN_H_
 #define CHAKRAD_SIM_COLLECTIVE_COLLECTIVE_PLAN_H_
 

@@ -149,7 +149,7 @@ TEST(CollectivePlanTest, PhysicalChunksAreExactSharesAndOnlyOfSeveralPhases) {
 TEST(CollectivePlanTest, PhysicalTreesAreCutIntoAnEvenNumberOfChunks) {
   SystemDescription system = System({Dim(6)}, {AlgorithmKind::kDoubleBinaryTree, -1});
   system.semantics = Semantics::kPhysical;
-  for (const auto& [splits, chunks_count] : {std::pair(1, 2), std::pair(2, 2), std::pair(5, 6)}) {
+  for (const auto& [splits, chunks_count] : {std::pair(1, 6), std::pair(6, 6), std::pair(7, 8)}) {
     system.splits = splits;
     const CollectivePlan plan = Plan(system, CollectiveType::kAllReduce, 999, 6);
     EXPECT_EQ(plan.chunks_count, chunks_count);

@@ -91,10 +91,11 @@ TEST(RootedTest, ABroadcastInAStarQueuesAtTheRootsPort) {
 
 TEST(RootedTest, ABroadcastInAChainPipelinesItsChunks) {
   SystemDescription system = Switch(4, AlgorithmKind::kRing);
-  // Place k has it after k messages of 1,010 ns, and is through when it has passed it on.
-  EXPECT_THAT(RunIt(system, CollectiveType::kBroadcast, 500).end_ps,
-              ElementsAre(1010 * kNs, 2020 * kNs, 3030 * kNs, 3030 * kNs));
-  system.splits = 5;  // 100 bytes, 2 ns each, one behind the other.
+  // A piece a place: 100 bytes, 2 ns each, one behind the other. A place is through when it has
+  // passed on all of them.
+  EXPECT_THAT(RunIt(system, CollectiveType::kBroadcast, 400).end_ps,
+              ElementsAre(1008 * kNs, 2010 * kNs, 3012 * kNs, 3012 * kNs));
+  system.splits = 5;  // More than places.
   EXPECT_THAT(RunIt(system, CollectiveType::kBroadcast, 500).end_ps,
               ElementsAre(1010 * kNs, 2012 * kNs, 3014 * kNs, 3014 * kNs));
   EXPECT_THAT(RunIt(system, CollectiveType::kBroadcast, 500).network_bytes,
@@ -115,12 +116,16 @@ int64_t BinomialPs(int32_t size, int64_t port_ps, int64_t message_ps) {
   return last_ps;
 }
 
+// A piece a place, and each to all of the root's children before the next.
 TEST(RootedTest, ABroadcastInABinomialTreeServesTheLargestSubtreeFirst) {
-  for (int32_t n = 2; n <= 40; ++n) {
+  for (int32_t n = 2; n <= 80; ++n) {
+    const int64_t pieces_count = std::min(n, 64);
     const OneRun run = RunIt(Switch(n, AlgorithmKind::kHalvingDoubling), CollectiveType::kBroadcast,
-                             50'000, n / 3);
-    EXPECT_EQ(*std::max_element(run.end_ps.begin(), run.end_ps.end()),
-              BinomialPs(n, 1000 * kNs, 2000 * kNs))
+                             50'000 * pieces_count, n / 3);
+    const int64_t children_count = std::bit_width(uint32_t(n - 1));
+    EXPECT_EQ(
+        *std::max_element(run.end_ps.begin(), run.end_ps.end()),
+        (pieces_count - 1) * children_count * 1000 * kNs + BinomialPs(n, 1000 * kNs, 2000 * kNs))
         << n;
   }
 }
@@ -129,23 +134,24 @@ TEST(RootedTest, AReduceInABinomialTreeReducesEveryReceipt) {
   SystemDescription system = Switch(8, AlgorithmKind::kHalvingDoubling);
   system.endpoint_delay_ns = 3;
   system.local_mem_bytes_per_ns = 75;  // 500 bytes: 20 ns.
-  // Leaves send after 3 ns; a receipt is dealt with in 23 ns; the root has three levels below.
-  const int64_t hop = 1010 + 23;
-  const OneRun run = RunIt(system, CollectiveType::kReduce, 500);
-  EXPECT_EQ(run.end_ps[0], (3 + 3 * hop) * kNs);
-  EXPECT_EQ(run.end_ps[7], (3 + 1010) * kNs);
-  EXPECT_EQ(run.end_ps[6], (3 + hop + 1010) * kNs);
-  EXPECT_THAT(run.network_bytes, ElementsAre(0, 500, 500, 500, 500, 500, 500, 500));
+  // 8 pieces of 500 bytes. Leaves send after 3 ns; the last piece waits for 7 at the port; a
+  // receipt is dealt with in 23 ns; the root has three levels below.
+  const int64_t first = 3 + 7 * 10, hop = 1010 + 23;
+  const OneRun run = RunIt(system, CollectiveType::kReduce, 4000);
+  EXPECT_EQ(run.end_ps[0], (first + 3 * hop) * kNs);
+  EXPECT_EQ(run.end_ps[7], (first + 1010) * kNs);
+  EXPECT_EQ(run.end_ps[6], (first + hop + 1010) * kNs);
+  EXPECT_THAT(run.network_bytes, ElementsAre(0, 4000, 4000, 4000, 4000, 4000, 4000, 4000));
 }
 
 TEST(RootedTest, AGatherBringsEachContributionToTheRoot) {
-  // Star: all at once. Binomial: 1, 2 and 4 contributions of 500 bytes up the tree.
+  // Star: all at once. Binomial: 1, 2 and 4 contributions up the tree, in 8 pieces of 500 bytes.
   EXPECT_EQ(RunIt(Switch(8, AlgorithmKind::kDirect), CollectiveType::kGather, 500).end_ps,
             std::vector<int64_t>(8, 1010 * kNs));
   const OneRun tree =
-      RunIt(Switch(8, AlgorithmKind::kHalvingDoubling), CollectiveType::kGather, 500);
-  EXPECT_EQ(tree.end_ps[0], (1010 + 1020 + 1040) * kNs);
-  EXPECT_THAT(tree.network_bytes, ElementsAre(0, 500, 1000, 500, 2000, 500, 1000, 500));
+      RunIt(Switch(8, AlgorithmKind::kHalvingDoubling), CollectiveType::kGather, 4000);
+  EXPECT_EQ(tree.end_ps[0], (1010 + 1020 + 1040 + 7 * 40) * kNs);
+  EXPECT_THAT(tree.network_bytes, ElementsAre(0, 4000, 8000, 4000, 16000, 4000, 8000, 4000));
 }
 
 TEST(RootedTest, AScatterSendsEachItsShare) {
@@ -169,7 +175,7 @@ TEST(RootedTest, TypesHaveTheirOwnImplementationWhereOneIsGiven) {
   SystemDescription system = Switch(4, AlgorithmKind::kRing);
   system.broadcast = {false, {{AlgorithmKind::kDirect, -1}}};
   EXPECT_EQ(RunIt(system, CollectiveType::kBroadcast, 500).end_ps[3], 1030 * kNs);
-  EXPECT_EQ(RunIt(system, CollectiveType::kReduce, 500).end_ps[0], 3030 * kNs);
+  EXPECT_EQ(RunIt(system, CollectiveType::kReduce, 400).end_ps[0], 3012 * kNs);
 }
 
 // On 4 x 3 NPUs a broadcast goes along dimension 1 from the root, then along dimension 0 from
