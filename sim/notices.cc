@@ -30,7 +30,8 @@ std::vector<std::string> WriteNotices(const WorkloadCounts& counts, const SimRes
                      "waited for another"));
   }
   add(counts.uneven_all_to_alls,
-      "ALL_TO_ALL nodes are smaller than another member's; the largest size was used");
+      "ALL_TO_ALL, GATHER or SCATTER nodes state fewer bytes than another member; the largest size "
+      "was used");
   add(counts.zero_bytes,
       "collectives state 0 bytes: each was charged as the smallest message there is");
   add(counts.without_work,

@@ -363,7 +363,7 @@ TEST(SimulateTest, UnevenAllToAllsAreChargedAtTheLargestSize) {
   EXPECT_EQ(even.end_ps, uneven.end_ps);
   EXPECT_THAT(even.notices, IsEmpty());
   ASSERT_EQ(uneven.notices.size(), 1u);
-  EXPECT_THAT(uneven.notices[0], HasSubstr("1 ALL_TO_ALL nodes are smaller"));
+  EXPECT_THAT(uneven.notices[0], HasSubstr("1 ALL_TO_ALL, GATHER or SCATTER nodes state fewer"));
 }
 
 TEST(SimulateTest, BytesOnTheNetworkAreThoseOfTheAlgorithm) {

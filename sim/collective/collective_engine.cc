@@ -17,9 +17,9 @@ namespace chakrad {
 absl::Status CheckAgree(const CollectiveCall& first, const CollectiveCall& call, uint32_t number,
                         absl::string_view group_name,
                         const std::function<std::string(int32_t, uint32_t)>& describe) {
-  if (call.type == first.type && call.bytes == first.bytes &&
-      call.involved_dims == first.involved_dims && call.root == first.root &&
-      call.script == first.script) {
+  const bool same_bytes = call.bytes == first.bytes || call.type == CollectiveType::kBarrier;
+  if (call.type == first.type && same_bytes && call.involved_dims == first.involved_dims &&
+      call.root == first.root && call.script == first.script) {
     return absl::OkStatus();
   }
   const auto what = [](const CollectiveCall& c) {

@@ -123,6 +123,10 @@ class Caster {
           absl::StrCat("group: ", GroupName(group), " does not hold rank ", rank.rank));
     }
     groups->insert(group);
+    if (HasRoot(op->collective) && op->root != kNoRank && !Holds(group, op->root)) {
+      return absl::InvalidArgumentError(
+          absl::StrCat("root: ", op->root, " is not in group ", GroupName(group)));
+    }
     const int32_t script = ScriptOf(system_, op->collective, rank.id[node]);
     const std::string fault = PlanFault(system_, op->collective, ShapeOfGroup(group), script);
     if (!fault.empty()) {

@@ -1,4 +1,4 @@
-// All-to-alls whose members state different sizes.
+// Collectives whose members rightly state different sizes.
 #ifndef CHAKRAD_SIM_WORKLOAD_UNEVEN_H_
 #define CHAKRAD_SIM_WORKLOAD_UNEVEN_H_
 
@@ -13,12 +13,13 @@
 
 namespace chakrad {
 
-// By rank << 32 | node: the bytes that a member of an uneven all-to-all is charged where another
-// states more; the largest decides. Which ones belong together is taken from the order of ids in
-// each group. Empty when all are even. O(communication nodes of all ranks that have any).
-std::unordered_map<uint64_t, int64_t> FindUnevenAllToAlls(Semantics semantics, const Trace& trace,
-                                                          const Cast& cast,
-                                                          const std::vector<RankGraph>& graphs);
+// By rank << 32 | node: the bytes that a member of an uneven all-to-all, gather or scatter is
+// charged where another states more; the largest decides. Which ones belong together is taken from
+// the order of ids in each group. Empty when all are even. O(communication nodes of all ranks that
+// have any).
+std::unordered_map<uint64_t, int64_t> FindUneven(Semantics semantics, const Trace& trace,
+                                                 const Cast& cast,
+                                                 const std::vector<RankGraph>& graphs);
 
 }  // namespace chakrad
 

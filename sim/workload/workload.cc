@@ -67,7 +67,7 @@ Workload::Workload(const WorkloadParts& parts, Channels channels)
                   [this](int32_t rank, uint32_t node) { return Describe(rank, node); }),
       cohort_of_(parts.trace->world_size, 0),
       log_(parts.options->max_collectives) {
-  all_to_all_bytes_ = FindUnevenAllToAlls(system_->semantics, *trace_, *parts.cast, *parts.graphs);
+  all_to_all_bytes_ = FindUneven(system_->semantics, *trace_, *parts.cast, *parts.graphs);
   counts_.uneven_all_to_alls = static_cast<int64_t>(all_to_all_bytes_.size());
   if (system_->remote_memory.kind != RemoteMemory::Kind::kNone) {
     remote_memory_ = std::make_unique<RemoteMemoryQueue>(system_->semantics, system_->remote_memory,
