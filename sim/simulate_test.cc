@@ -283,7 +283,7 @@ TEST(SimulateTest, RooflineTakesTheSlowerOfMemoryAndPeak) {
   const Trace trace = maker.Make();
   ASSERT_OK_AND_ASSIGN(const SimResult result, Simulate(trace, system, SimOptions(), nullptr));
   EXPECT_EQ(result.end_ps, (100'000 + 1'000'000 + 7) * kPsPerNs);
-  EXPECT_EQ(result.notices.size(), 2u);
+  EXPECT_EQ(result.notices.size(), 3u);
   system.compute.basis = ComputeBasis::kRecorded;
   EXPECT_EQ(EndsNs(trace, system)[0], 4 * 7);
 }

@@ -8,6 +8,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include <cerrno>
 #include <cstdio>
 #include <cstdlib>
 #include <cstring>
@@ -192,8 +193,6 @@ const Case kCases[] = {
     {"classes_8", [] { return RunTransformer(64, 8, 100'000); }},
     {"classes_32", [] { return RunTransformer(64, 32, 100'000); }},
     {"classes_64", [] { return RunTransformer(64, 64, 100'000); }},
-    {"ranks_1024_of_8_classes", [] { return RunTransformer(1024, 8, 100'000); }},
-    {"ranks_16384_of_8_classes", [] { return RunTransformer(16384, 8, 100'000); }},
 };
 
 double UserSeconds(const rusage& usage) {
