@@ -99,6 +99,11 @@ TEST_F(ChakraTest, WrongUsageIsTwoWithOneLineOnStandardError) {
       {"simulate", "t-1", "--network", network_, "--system", system_, "--system_json", system_},
       {"simulate", "t-1", "--system", system_, "--back_end", "ns3"},
       {"simulate", "t-1", "--system", system_, "--max-events", "0"},
+      {"simulate", "t-1", "--system", system_, "--project", "dp"},
+      {"simulate", "t-1", "--system", system_, "--project", "dp=0"},
+      {"simulate", "t-1", "--system", system_, "--project", "dp=x"},
+      {"simulate", "t-1", "--system", system_, "--algorithm", "ALL_REDUCE"},
+      {"simulate", "t-1", "--system", system_, "--algorithm", "ALL_REDUCE=t-5@x"},
       {"simulate", "t-1", "--system", system_, "--max-simulated-ns", "-1"},
       {"ingest", "/nowhere"},
       {"ingest", network_, "--label", "novalue"},
@@ -256,6 +261,27 @@ TEST_F(ChakraTest, SimulateSendsASystemOfOurOwnAndEveryOption) {
   EXPECT_TRUE(spec.unfolded() && spec.critical_path() && spec.keep_timeline());
   EXPECT_EQ(spec.max_events(), 7);
   EXPECT_EQ(spec.max_simulated_ps(), 5'000);
+}
+
+TEST_F(ChakraTest, SimulateSendsProjectionsAndAlgorithms) {
+  for (const char* size : {"a=b=x2", "a=b=/3", "a=b=16"}) {
+    EXPECT_EQ(Run({"simulate", "t-1", "--system", network_, "--project", size, "--algorithm",
+                   "ALL_REDUCE=t-5", "--algorithm", "17=traces/t-6@1024"}),
+              kExitOk)
+        << err();
+  }
+  ASSERT_EQ(fake_.created_jobs.size(), 3u);
+  EXPECT_EQ(fake_.created_jobs[0].spec().projection().group(), "a=b");
+  EXPECT_EQ(fake_.created_jobs[0].spec().projection().multiply_by(), 2);
+  EXPECT_EQ(fake_.created_jobs[1].spec().projection().divide_by(), 3);
+  EXPECT_EQ(fake_.created_jobs[2].spec().projection().new_size(), 16);
+  const auto& algorithms = fake_.created_jobs[0].spec().custom_algorithms();
+  ASSERT_EQ(algorithms.size(), 2);
+  EXPECT_EQ(algorithms[0].type(), "ALL_REDUCE");
+  EXPECT_EQ(algorithms[0].trace(), "traces/t-5");
+  EXPECT_EQ(algorithms[1].node_ids(0), 17u);
+  EXPECT_EQ(algorithms[1].trace(), "traces/t-6");
+  EXPECT_EQ(algorithms[1].total_bytes(), 1024);
 }
 
 TEST_F(ChakraTest, AstraSimsFilesHaveTheirOwnOptions) {

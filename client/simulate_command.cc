@@ -5,9 +5,14 @@
 #include <iterator>
 #include <memory>
 #include <random>
+#include <utility>
+#include <vector>
 
+#include "absl/strings/numbers.h"
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_format.h"
+#include "absl/strings/str_split.h"
+#include "absl/strings/strip.h"
 #include "chakrad/v1/job.grpc.pb.h"
 #include "client/commands.h"
 #include "client/job_view.h"
@@ -22,6 +27,7 @@ using JobStub = v1::JobService::Stub;
 constexpr char kHelp[] = R"(Examples:
   chakra simulate t-17 --system dgx_h100.yaml --watch
   chakra simulate t-17 --system dgx_h100.yaml --csv results/ --json result.json
+  chakra simulate t-17 --system torus.yaml --project dp=x2 --watch
   chakra simulate t-17 --network ring8.yml --system_json system.json    prints the job
 
 The system is one file of our own format, or what ASTRA-sim's analytical back ends
@@ -43,6 +49,8 @@ struct SimulateArgs {
   std::string back_end;
   int64_t max_simulated_ns = 0;
   int64_t max_events = 0;
+  std::string projection;
+  std::vector<std::string> algorithms;
   bool unfolded = false;
   bool critical_path = false;
   bool replicate_missing_ranks = false;
@@ -93,6 +101,52 @@ absl::Status ReadSystem(const SimulateArgs& args, v1::SimulationSpec* spec) {
   return absl::OkStatus();
 }
 
+// "dp=x2", "dp=/2" or "dp=16"; without a group, all ranks.
+absl::Status ReadProjection(absl::string_view text, v1::Projection* projection) {
+  const size_t at = text.rfind('=');
+  const absl::string_view group = text.substr(0, at == text.npos ? 0 : at);
+  absl::string_view size = at == text.npos ? "" : text.substr(at + 1);
+  const bool times = absl::ConsumePrefix(&size, "x");
+  const bool divided = !times && absl::ConsumePrefix(&size, "/");
+  int32_t number = 0;
+  if (at == text.npos || !absl::SimpleAtoi(size, &number) || number < 1) {
+    return UsageError(absl::StrCat("--project: ", text, " is not GROUP=N, GROUP=xN or GROUP=/N"));
+  }
+  projection->set_group(group.data(), group.size());
+  if (times) {
+    projection->set_multiply_by(number);
+  } else if (divided) {
+    projection->set_divide_by(number);
+  } else {
+    projection->set_new_size(number);
+  }
+  return absl::OkStatus();
+}
+
+// "ALL_REDUCE=t-5", "17=t-5" (the node with that id), and "...@1048576": the size that it was
+// written for.
+absl::Status ReadAlgorithm(absl::string_view text, v1::CustomAlgorithm* algorithm) {
+  const std::pair<absl::string_view, absl::string_view> parts =
+      absl::StrSplit(text, absl::MaxSplits('=', 1));
+  const std::pair<absl::string_view, absl::string_view> of =
+      absl::StrSplit(parts.second, absl::MaxSplits('@', 1));
+  int64_t bytes = 0;
+  if (parts.first.empty() || of.first.empty() ||
+      (!of.second.empty() && (!absl::SimpleAtoi(of.second, &bytes) || bytes < 1))) {
+    return UsageError(absl::StrCat("--algorithm: ", text,
+                                   " is not TYPE=TRACE, NODE=TRACE or one of them and @BYTES"));
+  }
+  uint64_t node_id = 0;
+  if (absl::SimpleAtoi(parts.first, &node_id)) {
+    algorithm->add_node_ids(node_id);
+  } else {
+    algorithm->set_type(parts.first.data(), parts.first.size());
+  }
+  ASSIGN_OR_RETURN(*algorithm->mutable_trace(), FullName("traces", of.first));
+  algorithm->set_total_bytes(bytes);
+  return absl::OkStatus();
+}
+
 absl::Status FillSpec(const SimulateArgs& args, v1::SimulationSpec* spec) {
   ASSIGN_OR_RETURN(*spec->mutable_trace(), FullName("traces", args.trace));
   RETURN_IF_ERROR(ReadSystem(args, spec));
@@ -104,6 +158,12 @@ absl::Status FillSpec(const SimulateArgs& args, v1::SimulationSpec* spec) {
   spec->set_critical_path(args.critical_path);
   spec->set_max_simulated_ps(args.max_simulated_ns * 1000);
   spec->set_max_events(args.max_events);
+  if (!args.projection.empty()) {
+    RETURN_IF_ERROR(ReadProjection(args.projection, spec->mutable_projection()));
+  }
+  for (const std::string& algorithm : args.algorithms) {
+    RETURN_IF_ERROR(ReadAlgorithm(algorithm, spec->add_custom_algorithms()));
+  }
   return absl::OkStatus();
 }
 
@@ -153,6 +213,17 @@ void AddSimulateCommand(CLI::App* app, Session* session, int* exit_code) {
       ->type_name("")
       ->required();
   AddSystemOptions(command, args.get());
+  command
+      ->add_option("--project", args->projection,
+                   "Simulate another number of ranks along a process group (docs/projection.md): "
+                   "dp=x2, dp=/2 or dp=16")
+      ->type_name("GROUP=N");
+  command
+      ->add_option("--algorithm", args->algorithms,
+                   "Run collectives by an algorithm given as a trace (docs/collectives.md): "
+                   "ALL_REDUCE=t-5, or NODE=t-5, or either with @BYTES; repeatable")
+      ->type_name("TYPE=TRACE")
+      ->allow_extra_args(false);
   command->add_flag("--replicate-missing-ranks", args->replicate_missing_ranks,
                     "Let copies of traced ranks stand in for those that were not traced");
   command->add_flag("--no-timeline", args->no_timeline, "Keep no timeline of this run");

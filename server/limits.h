@@ -48,8 +48,10 @@ inline constexpr int64_t kAbandonedUploadSeconds = 7 * 24 * 3600;
 // Intervals of a timeline that are stored and sent together: about 16 KiB, and
 // room for as many new names of 4 KiB each.
 inline constexpr size_t kTimelineChunkIntervals = 1'024;
-// Intervals of one simulation, all ranks: 32 bytes each in memory, 2 GiB.
+// Intervals of one kept timeline, all ranks: some 16 bytes each on disk, 1 GiB.
 inline constexpr int64_t kMaxJobIntervals = int64_t{1} << 26;
+// Custom algorithms of one job: a trace is loaded for each.
+inline constexpr size_t kMaxCustomAlgorithms = 64;
 // Of a stored result. Ranks that are listed one by one: what a person scrolls through. Beyond
 // it equal ones share an entry, of which there are so many (80 bytes each, and what names the
 // ranks: 10 bytes a range); then links (40 bytes each) and steps of the critical path (30 bytes).

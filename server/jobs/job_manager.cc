@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <exception>
+#include <optional>
 #include <utility>
 
 #include "absl/strings/str_cat.h"
@@ -35,14 +36,25 @@ absl::string_view StateName(JobRecord::State state) {
   return "unknown";
 }
 
+// Of the simulated world; absent where only the run can tell.
+std::optional<int64_t> RanksCount(const TraceInfo& trace, const SimulationSpec& spec) {
+  if (!spec.projection.has_value()) return trace.world_size;
+  if (spec.projection->multiply_by > 0) {
+    return int64_t{trace.world_size} * spec.projection->multiply_by;
+  }
+  if (spec.projection->divide_by > 0) return trace.world_size / spec.projection->divide_by;
+  return std::nullopt;
+}
+
 absl::Status CheckRanks(const TraceInfo& trace, const SimulationSpec& spec,
                         const SystemDescription& system) {
   const int64_t npus_count = NpusCount(system);
-  if (npus_count != trace.world_size) {
-    return absl::InvalidArgumentError(
-        absl::StrCat(spec.system_yaml.empty() ? "network_yaml" : "system_yaml",
-                     ": the topology has ", npus_count, " NPUs, and trace ", trace.id, " has ",
-                     trace.world_size, " ranks; they must be equal"));
+  const std::optional<int64_t> ranks_count = RanksCount(trace, spec);
+  if (ranks_count.has_value() && npus_count != *ranks_count) {
+    return absl::InvalidArgumentError(absl::StrCat(
+        spec.system_yaml.empty() ? "network_yaml" : "system_yaml", ": the topology has ",
+        npus_count, " NPUs, and trace ", trace.id, " has ", *ranks_count, " ranks",
+        spec.projection.has_value() ? " as projected" : "", "; they must be equal"));
   }
   if (static_cast<int64_t>(trace.ranks.size()) == trace.world_size ||
       spec.replicate_missing_ranks) {
@@ -103,6 +115,10 @@ absl::Status JobManager::Start() {
 absl::Status JobManager::CheckFits(const SimulationSpec& spec) {
   ASSIGN_OR_RETURN(const SystemDescription system, SystemOf(spec));
   ASSIGN_OR_RETURN(const TraceInfo trace, traces_->GetInfo(spec.trace_id));
+  for (const CustomAlgorithm& algorithm : spec.custom_algorithms) {
+    const absl::Status found = traces_->GetInfo(algorithm.trace_id).status();
+    RETURN_IF_ERROR(Annotate(found, "custom_algorithms"));
+  }
   return CheckRanks(trace, spec, system);
 }
 
@@ -248,7 +264,12 @@ absl::Status JobManager::StreamTimeline(absl::string_view id, const std::functio
 bool JobManager::UsesTrace(absl::string_view trace_id) {
   MutexLock lock(&mutex_);
   return std::any_of(live_.begin(), live_.end(), [trace_id](const auto& entry) {
-    return entry.second->spec.trace_id == trace_id;
+    const SimulationSpec& spec = entry.second->spec;
+    return spec.trace_id == trace_id ||
+           std::any_of(spec.custom_algorithms.begin(), spec.custom_algorithms.end(),
+                       [trace_id](const CustomAlgorithm& algorithm) {
+                         return algorithm.trace_id == trace_id;
+                       });
   });
 }
 

@@ -8,11 +8,13 @@
 #include "server/jobs/result_codec.h"
 #include "server/jobs/timeline_codec.h"
 #include "server/limits.h"
+#include "sim/collective/custom_algorithm.h"
+#include "sim/projection/projection.h"
 
 namespace chakrad {
 namespace {
 
-// Stores the intervals of a run in chunks, when a timeline is wanted.
+// Stores the intervals of a run in chunks, when its timeline is kept.
 class RunObserver : public SimObserver {
  public:
   RunObserver(const std::string& job_id, const Trace* trace, bool keep_timeline, JobStore* jobs,
@@ -23,7 +25,9 @@ class RunObserver : public SimObserver {
         hooks_(hooks),
         encoder_(trace) {}
 
+  bool WantsIntervals() const override { return keep_timeline_; }
   void OnInterval(const TimelineInterval& interval) override {
+    if (!keep_timeline_) return;
     if (++intervals_count_ > kMaxJobIntervals) {
       status_.Update(absl::ResourceExhaustedError(
           absl::StrCat("the simulation has more than ", kMaxJobIntervals, " intervals")));
@@ -32,7 +36,6 @@ class RunObserver : public SimObserver {
     pending_.push_back(interval);
     if (pending_.size() >= kTimelineChunkIntervals) Flush();
   }
-  bool WantsIntervals() const override { return keep_timeline_; }
   void OnProgress(const SimProgress& progress) override { hooks_->progress(progress); }
   bool Cancelled() override { return !status_.ok() || hooks_->stop(); }
 
@@ -63,21 +66,54 @@ class RunObserver : public SimObserver {
   absl::Status status_;
 };
 
+absl::Status LoadAlgorithms(const SimulationSpec& spec, TraceStore* traces,
+                            SystemDescription* system) {
+  for (const CustomAlgorithm& algorithm : spec.custom_algorithms) {
+    const std::string name = absl::StrCat("traces/", algorithm.trace_id);
+    ASSIGN_OR_RETURN(const Trace trace, traces->Load(algorithm.trace_id, TraceLoadOptions{}));
+    absl::StatusOr<CollectiveScript> script =
+        ScriptFromTraces(name, trace.ranks, algorithm.total_bytes);
+    if (!script.ok()) return Annotate(script.status(), absl::StrCat("custom algorithm ", name));
+    const int32_t index = static_cast<int32_t>(system->scripts.size());
+    system->scripts.push_back(*std::move(script));
+    if (algorithm.type.has_value()) system->script_by_type[*algorithm.type] = index;
+    for (const uint64_t id : algorithm.node_ids) system->script_by_node_id[id] = index;
+  }
+  return absl::OkStatus();
+}
+
+// The trace to simulate: of as many ranks as the specification asks for.
+absl::StatusOr<Trace> LoadTrace(const SimulationSpec& spec, const SystemDescription& system,
+                                TraceStore* traces, std::vector<std::string>* notices) {
+  TraceLoadOptions options;
+  options.cold = system.compute.basis == ComputeBasis::kOperatorShapes;
+  ASSIGN_OR_RETURN(Trace trace, traces->Load(spec.trace_id, options));
+  if (!spec.projection.has_value()) return trace;
+  absl::StatusOr<Projection> projection = ProjectTrace(std::move(trace), *spec.projection);
+  if (!projection.ok()) return Annotate(projection.status(), "projection");
+  notices->push_back(absl::StrCat(
+      "projected from ", projection->old_size, " to ", projection->new_size, " ranks along ",
+      spec.projection->group.empty() ? "the world" : spec.projection->group));
+  notices->insert(notices->end(), projection->notices.begin(), projection->notices.end());
+  return std::move(projection->trace);
+}
+
 }  // namespace
 
 absl::StatusOr<std::string> RunSimulation(const std::string& job_id, const SimulationSpec& spec,
                                           TraceStore* traces, JobStore* jobs,
                                           const JobHooks& hooks) {
-  ASSIGN_OR_RETURN(const SystemDescription system, SystemOf(spec));
-  // Tensor shapes are in the cold blocks.
-  const bool cold = system.compute.basis == ComputeBasis::kOperatorShapes;
-  ASSIGN_OR_RETURN(const Trace trace, traces->Load(spec.trace_id, TraceLoadOptions{.cold = cold}));
+  ASSIGN_OR_RETURN(SystemDescription system, SystemOf(spec));
+  RETURN_IF_ERROR(LoadAlgorithms(spec, traces, &system));
+  std::vector<std::string> notices;
+  ASSIGN_OR_RETURN(const Trace trace, LoadTrace(spec, system, traces, &notices));
   RETURN_IF_ERROR(jobs->DropTimeline(job_id));
   RunObserver observer(job_id, &trace, spec.keep_timeline, jobs, &hooks);
   absl::StatusOr<SimResult> result = Simulate(trace, system, OptionsOf(spec), &observer);
   if (!observer.status().ok()) return observer.status();  // Why it was cancelled.
   if (!result.ok()) return result.status();
   RETURN_IF_ERROR(observer.Finish());
+  result->notices.insert(result->notices.begin(), notices.begin(), notices.end());
   return EncodeResult(*result, trace, system);
 }
 

@@ -22,8 +22,7 @@ struct JobHooks {
 
 // Loads the trace, simulates it, and stores the timeline's chunks when the specification keeps
 // one. The answer is the result in its stored form (result_codec.h). Pure but for the stores: a
-// repeated run gives the same bytes. Memory: the trace, the simulation, and 32 bytes an interval
-// where intervals are gathered.
+// repeated run gives the same bytes. Memory: the trace and the simulation.
 absl::StatusOr<std::string> RunSimulation(const std::string& job_id, const SimulationSpec& spec,
                                           TraceStore* traces, JobStore* jobs,
                                           const JobHooks& hooks);

@@ -1,9 +1,12 @@
 #include "server/jobs/simulation.h"
 
+#include <set>
+#include <utility>
+
 #include "absl/strings/str_cat.h"
-#include "absl/strings/strip.h"
 #include "chakrad/v1/job.pb.h"
 #include "common/status.h"
+#include "server/ids.h"
 #include "server/limits.h"
 #include "sim/limits.h"
 #include "sim/system/system_reader.h"
@@ -22,6 +25,75 @@ absl::Status CheckLimit(absl::string_view field, int64_t value, int64_t high) {
   return absl::InvalidArgumentError(absl::StrCat(field, ": ", value, " is not in [0, ", high, "]"));
 }
 
+absl::StatusOr<std::optional<NetworkBackEnd>> BackEndFromProto(int back_end) {
+  switch (back_end) {
+    case v1::SimulationSpec::BACK_END_UNSPECIFIED:
+      return std::optional<NetworkBackEnd>();
+    case v1::SimulationSpec::ANALYTICAL:
+      return std::optional<NetworkBackEnd>(NetworkBackEnd::kAnalytical);
+    case v1::SimulationSpec::LINK:
+      return std::optional<NetworkBackEnd>(NetworkBackEnd::kLink);
+    default:
+      return absl::InvalidArgumentError(absl::StrCat(
+          "spec.back_end: ", back_end, " is not one of BACK_END_UNSPECIFIED, ANALYTICAL, LINK"));
+  }
+}
+
+absl::StatusOr<CustomAlgorithm> AlgorithmFromProto(const v1::CustomAlgorithm& message) {
+  CustomAlgorithm algorithm;
+  ASSIGN_OR_RETURN(algorithm.trace_id,
+                   IdFromName(message.trace(), "traces", "spec.custom_algorithms.trace"));
+  algorithm.node_ids.assign(message.node_ids().begin(), message.node_ids().end());
+  algorithm.total_bytes = message.total_bytes();
+  if (message.type().empty()) return algorithm;
+  for (int i = 0; i < kCollectiveTypesCount; ++i) {
+    const auto type = static_cast<CollectiveType>(i);
+    if (message.type() == CollectiveTypeName(type)) algorithm.type = type;
+  }
+  if (!algorithm.type.has_value()) {
+    return absl::InvalidArgumentError(
+        absl::StrCat("spec.custom_algorithms.type: ", message.type().substr(0, 60),
+                     " is no type of collective, such as ALL_REDUCE"));
+  }
+  return algorithm;
+}
+
+absl::Status CheckProjection(const ProjectionSpec& projection) {
+  int given = 0;
+  for (const int32_t size : {projection.new_size, projection.multiply_by, projection.divide_by}) {
+    RETURN_IF_ERROR(CheckLimit("projection", size, kMaxNpusCount));
+    given += size > 0;
+  }
+  if (given == 1) return absl::OkStatus();
+  return absl::InvalidArgumentError(absl::StrCat(
+      "projection: one of new_size, multiply_by and divide_by must be given, not ", given));
+}
+
+absl::Status CheckAlgorithms(const std::vector<CustomAlgorithm>& algorithms) {
+  const auto fault = [](auto... what) {
+    return absl::InvalidArgumentError(absl::StrCat("custom_algorithms: ", what...));
+  };
+  if (algorithms.size() > kMaxCustomAlgorithms) {
+    return fault(algorithms.size(), " are over the limit of ", kMaxCustomAlgorithms);
+  }
+  std::set<CollectiveType> types;
+  std::set<uint64_t> node_ids;
+  for (const CustomAlgorithm& algorithm : algorithms) {
+    if (algorithm.type.has_value() == !algorithm.node_ids.empty()) {
+      return fault("traces/", algorithm.trace_id, " needs either a type or node_ids");
+    }
+    if (algorithm.type.has_value() && !types.insert(*algorithm.type).second) {
+      return fault(std::string(CollectiveTypeName(*algorithm.type)), " stands twice");
+    }
+    for (const uint64_t node_id : algorithm.node_ids) {
+      if (!node_ids.insert(node_id).second) return fault("node ", node_id, " stands twice");
+    }
+    RETURN_IF_ERROR(
+        CheckLimit("custom_algorithms.total_bytes", algorithm.total_bytes, kMaxCommBytes));
+  }
+  return absl::OkStatus();
+}
+
 }  // namespace
 
 std::string EncodeSpec(const SimulationSpec& spec) {
@@ -38,36 +110,67 @@ std::string EncodeSpec(const SimulationSpec& spec) {
   message.set_critical_path(spec.critical_path);
   message.set_max_simulated_ps(spec.max_simulated_ps);
   message.set_max_events(spec.max_events);
+  if (spec.projection.has_value()) {
+    v1::Projection* projection = message.mutable_projection();
+    projection->set_group(spec.projection->group);
+    projection->set_new_size(spec.projection->new_size);
+    projection->set_multiply_by(spec.projection->multiply_by);
+    projection->set_divide_by(spec.projection->divide_by);
+  }
+  for (const CustomAlgorithm& from : spec.custom_algorithms) {
+    v1::CustomAlgorithm* to = message.add_custom_algorithms();
+    to->set_trace(absl::StrCat("traces/", from.trace_id));
+    if (from.type.has_value()) {
+      const absl::string_view type = CollectiveTypeName(*from.type);
+      to->set_type(type.data(), type.size());
+    }
+    for (const uint64_t node_id : from.node_ids) to->add_node_ids(node_id);
+    to->set_total_bytes(from.total_bytes);
+  }
   return message.SerializeAsString();
 }
 
 absl::StatusOr<SimulationSpec> DecodeSpec(absl::string_view bytes) {
   v1::SimulationSpec message;
-  if (!message.ParseFromArray(bytes.data(), static_cast<int>(bytes.size()))) {
-    return absl::DataLossError("the stored job's specification does not parse");
+  if (message.ParseFromArray(bytes.data(), static_cast<int>(bytes.size()))) {
+    absl::StatusOr<SimulationSpec> spec = SpecFromProto(message);
+    if (spec.ok()) return spec;
   }
+  return absl::DataLossError("the stored job's specification does not parse");
+}
+
+absl::StatusOr<SimulationSpec> SpecFromProto(const v1::SimulationSpec& message) {
   SimulationSpec spec;
-  spec.trace_id = std::string(absl::StripPrefix(message.trace(), "traces/"));
+  ASSIGN_OR_RETURN(spec.trace_id, IdFromName(message.trace(), "traces", "spec.trace"));
+  spec.system_yaml = message.system_yaml();
   spec.network_yaml = message.network_yaml();
   spec.system_json = message.system_json();
   spec.remote_memory_json = message.remote_memory_json();
-  spec.system_yaml = message.system_yaml();
-  if (message.back_end() == v1::SimulationSpec::LINK) spec.back_end = NetworkBackEnd::kLink;
-  if (message.back_end() == v1::SimulationSpec::ANALYTICAL) {
-    spec.back_end = NetworkBackEnd::kAnalytical;
-  }
+  ASSIGN_OR_RETURN(spec.back_end, BackEndFromProto(message.back_end()));
   spec.replicate_missing_ranks = message.replicate_missing_ranks();
   spec.keep_timeline = message.keep_timeline();
   spec.unfolded = message.unfolded();
   spec.critical_path = message.critical_path();
   spec.max_simulated_ps = message.max_simulated_ps();
   spec.max_events = message.max_events();
+  if (message.has_projection()) {
+    const v1::Projection& projection = message.projection();
+    spec.projection = ProjectionSpec{projection.group(), std::nullopt, projection.new_size(),
+                                     projection.multiply_by(), projection.divide_by()};
+    if (projection.group().empty()) spec.projection->group_index = kWorldGroup;
+  }
+  for (const v1::CustomAlgorithm& from : message.custom_algorithms()) {
+    ASSIGN_OR_RETURN(CustomAlgorithm algorithm, AlgorithmFromProto(from));
+    spec.custom_algorithms.push_back(std::move(algorithm));
+  }
   return spec;
 }
 
 absl::StatusOr<SystemDescription> SystemOf(const SimulationSpec& spec) {
   RETURN_IF_ERROR(CheckLimit("max_simulated_ps", spec.max_simulated_ps, kHorizonPs));
   RETURN_IF_ERROR(CheckLimit("max_events", spec.max_events, INT64_MAX));
+  if (spec.projection.has_value()) RETURN_IF_ERROR(CheckProjection(*spec.projection));
+  RETURN_IF_ERROR(CheckAlgorithms(spec.custom_algorithms));
   for (const auto& [field, text] :
        {std::pair("system_yaml", &spec.system_yaml), std::pair("network_yaml", &spec.network_yaml),
         std::pair("system_json", &spec.system_json),

@@ -5,13 +5,27 @@
 #include <cstdint>
 #include <optional>
 #include <string>
+#include <vector>
 
 #include "absl/status/statusor.h"
 #include "absl/strings/string_view.h"
+#include "sim/projection/projection.h"
 #include "sim/simulate.h"
 #include "sim/system/system_description.h"
 
 namespace chakrad {
+
+namespace v1 {
+class SimulationSpec;
+}  // namespace v1
+
+// A collective algorithm given as a stored trace.
+struct CustomAlgorithm {
+  std::string trace_id;
+  std::optional<CollectiveType> type;  // One of the two says who runs it.
+  std::vector<uint64_t> node_ids;
+  int64_t total_bytes = 0;
+};
 
 struct SimulationSpec {
   std::string trace_id;
@@ -27,6 +41,8 @@ struct SimulationSpec {
   bool critical_path = false;
   int64_t max_simulated_ps = 0;  // 0: the engine's limit; else in [1, kHorizonPs].
   int64_t max_events = 0;        // 0: the engine's default.
+  std::optional<ProjectionSpec> projection;
+  std::vector<CustomAlgorithm> custom_algorithms;
 };
 
 // Stored as the wire message chakrad.v1.SimulationSpec. Decoding: DATA_LOSS when the bytes are
@@ -34,8 +50,12 @@ struct SimulationSpec {
 std::string EncodeSpec(const SimulationSpec& spec);
 absl::StatusOr<SimulationSpec> DecodeSpec(absl::string_view bytes);
 
+// From the wire. INVALID_ARGUMENT: names that are none, values that are not known.
+absl::StatusOr<SimulationSpec> SpecFromProto(const v1::SimulationSpec& message);
+
 // INVALID_ARGUMENT: a text that is too large, that does not parse, or that must not stand beside
-// another; a limit out of its range.
+// another; a limit out of its range; a projection or custom algorithm that is not one. The
+// system has no scripts yet: those are in the traces that custom algorithms name.
 absl::StatusOr<SystemDescription> SystemOf(const SimulationSpec& spec);
 // Of a spec that SystemOf accepts.
 SimOptions OptionsOf(const SimulationSpec& spec);

@@ -23,6 +23,8 @@ TEST(SimulationSpecTest, EveryFieldSurvivesItsStoredForm) {
   spec.replicate_missing_ranks = spec.keep_timeline = spec.unfolded = spec.critical_path = true;
   spec.max_simulated_ps = 5;
   spec.max_events = 6;
+  spec.projection = ProjectionSpec{"dp", std::nullopt, 0, 2, 0};
+  spec.custom_algorithms = {{"t-2", CollectiveType::kAllReduce, {}, 9}, {"t-3", {}, {4, 5}, 0}};
   ASSERT_OK_AND_ASSIGN(const SimulationSpec read, DecodeSpec(EncodeSpec(spec)));
   EXPECT_EQ(read.trace_id, "t-1");
   EXPECT_EQ(read.system_yaml, "a");
@@ -34,8 +36,19 @@ TEST(SimulationSpecTest, EveryFieldSurvivesItsStoredForm) {
               read.critical_path);
   EXPECT_EQ(read.max_simulated_ps, 5);
   EXPECT_EQ(read.max_events, 6);
-  ASSERT_OK_AND_ASSIGN(const SimulationSpec plain, DecodeSpec(EncodeSpec(SimulationSpec{})));
-  EXPECT_FALSE(plain.back_end.has_value());
+  ASSERT_TRUE(read.projection.has_value());
+  EXPECT_EQ(read.projection->group, "dp");
+  EXPECT_EQ(read.projection->multiply_by, 2);
+  ASSERT_EQ(read.custom_algorithms.size(), 2u);
+  EXPECT_EQ(read.custom_algorithms[0].trace_id, "t-2");
+  EXPECT_EQ(read.custom_algorithms[0].type, CollectiveType::kAllReduce);
+  EXPECT_EQ(read.custom_algorithms[0].total_bytes, 9);
+  EXPECT_FALSE(read.custom_algorithms[1].type.has_value());
+  EXPECT_EQ(read.custom_algorithms[1].node_ids, (std::vector<uint64_t>{4, 5}));
+  spec = {};
+  spec.trace_id = "t-1";
+  ASSERT_OK_AND_ASSIGN(const SimulationSpec plain, DecodeSpec(EncodeSpec(spec)));
+  EXPECT_FALSE(plain.back_end.has_value() || plain.projection.has_value());
 }
 
 // What the first version stored: fields 1 to 5.
@@ -71,6 +84,34 @@ TEST(SimulationSpecTest, LimitsOutOfRangeAreNamed) {
   spec.max_simulated_ps = 0;
   spec.system_yaml = std::string(2 << 20, ' ');
   EXPECT_THAT(SystemOf(spec), StatusIs(kInvalid, "system_yaml: 2097152 bytes are over the limit"));
+}
+
+TEST(SimulationSpecTest, ProjectionsAndAlgorithmsThatAreNoneAreNamed) {
+  const auto fault = [](const SimulationSpec& spec) {
+    SimulationSpec whole = spec;
+    whole.system_yaml = kSystem;
+    return std::string(SystemOf(whole).status().message());
+  };
+  SimulationSpec spec;
+  spec.projection = ProjectionSpec{"dp", std::nullopt, 0, 0, 0};
+  EXPECT_EQ(fault(spec),
+            "projection: one of new_size, multiply_by and divide_by must be given, not 0");
+  spec.projection = ProjectionSpec{"dp", std::nullopt, 4, 2, 0};
+  EXPECT_EQ(fault(spec),
+            "projection: one of new_size, multiply_by and divide_by must be given, not 2");
+  spec.projection = ProjectionSpec{"dp", std::nullopt, 0, -2, 0};
+  EXPECT_EQ(fault(spec), "projection: -2 is not in [0, 1048576]");
+  spec.projection.reset();
+  spec.custom_algorithms = {{"t-2", {}, {}, 0}};
+  EXPECT_EQ(fault(spec), "custom_algorithms: traces/t-2 needs either a type or node_ids");
+  spec.custom_algorithms = {{"t-2", CollectiveType::kAllReduce, {1}, 0}};
+  EXPECT_EQ(fault(spec), "custom_algorithms: traces/t-2 needs either a type or node_ids");
+  spec.custom_algorithms = {{"t-2", {}, {1}, 0}, {"t-3", {}, {1}, 0}};
+  EXPECT_EQ(fault(spec), "custom_algorithms: node 1 stands twice");
+  spec.custom_algorithms = {{"t-2", {}, {1}, -1}};
+  EXPECT_EQ(fault(spec), "custom_algorithms.total_bytes: -1 is not in [0, 4398046511104]");
+  spec.custom_algorithms.assign(65, {"t-2", {}, {1}, 0});
+  EXPECT_EQ(fault(spec), "custom_algorithms: 65 are over the limit of 64");
 }
 
 TEST(SimulationSpecTest, OptionsReachTheSimulator) {

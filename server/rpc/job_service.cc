@@ -15,38 +15,8 @@
 namespace chakrad {
 namespace {
 
-absl::StatusOr<SimulationSpec> FromProto(const v1::SimulationSpec& message) {
-  SimulationSpec spec;
-  ASSIGN_OR_RETURN(spec.trace_id, IdFromName(message.trace(), "traces", "spec.trace"));
-  spec.system_yaml = message.system_yaml();
-  spec.network_yaml = message.network_yaml();
-  spec.system_json = message.system_json();
-  spec.remote_memory_json = message.remote_memory_json();
-  switch (message.back_end()) {
-    case v1::SimulationSpec::BACK_END_UNSPECIFIED:
-      break;
-    case v1::SimulationSpec::ANALYTICAL:
-      spec.back_end = NetworkBackEnd::kAnalytical;
-      break;
-    case v1::SimulationSpec::LINK:
-      spec.back_end = NetworkBackEnd::kLink;
-      break;
-    default:
-      return absl::InvalidArgumentError(
-          absl::StrCat("spec.back_end: ", static_cast<int>(message.back_end()),
-                       " is not one of BACK_END_UNSPECIFIED, ANALYTICAL, LINK"));
-  }
-  spec.replicate_missing_ranks = message.replicate_missing_ranks();
-  spec.keep_timeline = message.keep_timeline();
-  spec.unfolded = message.unfolded();
-  spec.critical_path = message.critical_path();
-  spec.max_simulated_ps = message.max_simulated_ps();
-  spec.max_events = message.max_events();
-  return spec;
-}
-
 absl::Status CreateJob(JobManager* jobs, const v1::CreateJobRequest& request, v1::Job* response) {
-  ASSIGN_OR_RETURN(const SimulationSpec spec, FromProto(request.spec()));
+  ASSIGN_OR_RETURN(const SimulationSpec spec, SpecFromProto(request.spec()));
   ASSIGN_OR_RETURN(const JobView view, jobs->Create(request.request_id(), spec));
   ToProto(view, response);
   return absl::OkStatus();

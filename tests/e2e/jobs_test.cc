@@ -103,6 +103,46 @@ TEST(JobsTest, FaultsOfOurOwnSystemAreAllNamed) {
   EXPECT_THAT(server.CreateJob(spec), StatusIs(kInvalid, "spec.back_end: 9"));
 }
 
+TEST(JobsTest, ATraceIsSimulatedForTwiceItsRanks) {
+  TestServer server;
+  const v1::Trace trace = MlpTrace(&server);
+  v1::SimulationSpec spec = PhysicalSpecOf(trace);
+  spec.mutable_projection()->set_group(trace.process_groups(0).group());
+  spec.mutable_projection()->set_multiply_by(2);
+  EXPECT_THAT(server.CreateJob(spec), StatusIs(kInvalid, "has 4 ranks as projected"));
+  spec.set_system_yaml(R"(
+network:
+  dimensions:
+    - {topology: Switch, npus: 4, bandwidth: 100 Mbit/s, latency: 10 us}
+)");
+  ASSERT_OK_AND_ASSIGN(const v1::Job job, server.Run(spec));
+  ASSERT_EQ(job.state(), v1::Job::SUCCEEDED) << job.error();
+  EXPECT_EQ(job.result().ranks_count(), 4);
+  ASSERT_GT(job.result().notices_size(), 0);
+  EXPECT_NE(job.result().notices(0).find("projected from 2 to 4 ranks"), std::string::npos);
+  spec.mutable_projection()->set_group("no such group");
+  ASSERT_OK_AND_ASSIGN(const v1::Job failed, server.Run(spec));
+  EXPECT_EQ(failed.state(), v1::Job::FAILED);
+  EXPECT_NE(failed.error().find("projection: "), std::string::npos) << failed.error();
+}
+
+TEST(JobsTest, ACustomAlgorithmThatIsNoneIsRefusedOrFails) {
+  TestServer server;
+  const v1::Trace trace = MlpTrace(&server);
+  v1::SimulationSpec spec = PhysicalSpecOf(trace);
+  v1::CustomAlgorithm* algorithm = spec.add_custom_algorithms();
+  algorithm->set_type("ALL_REDUCE");
+  algorithm->set_trace("traces/t-none");
+  EXPECT_THAT(server.CreateJob(spec), StatusIs(absl::StatusCode::kNotFound, "t-none"));
+  algorithm->set_trace(trace.name());  // A job, not an algorithm: it has collectives.
+  algorithm->set_type("ALL_REDUSE");
+  EXPECT_THAT(server.CreateJob(spec), StatusIs(kInvalid, "ALL_REDUSE is no type of collective"));
+  algorithm->set_type("ALL_REDUCE");
+  ASSERT_OK_AND_ASSIGN(const v1::Job job, server.Run(spec));
+  EXPECT_EQ(job.state(), v1::Job::FAILED);
+  EXPECT_NE(job.error().find("custom algorithm traces/"), std::string::npos) << job.error();
+}
+
 TEST(JobsTest, AJobBeyondItsOwnLimitFailsAndSaysWhich) {
   TestServer server;
   v1::SimulationSpec spec = PhysicalSpecOf(MlpTrace(&server));
