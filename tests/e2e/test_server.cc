@@ -249,6 +249,7 @@ absl::StatusOr<v1::SimulationSpec> EndlessSpec(TestClient* client) {
       const v1::Trace trace,
       client->Upload({{file, ReadFileOrDie("tests/data/collected/mlp_dp/w2/" + file)}}, request));
   v1::SimulationSpec spec = SpecOf(trace, "Ring");
+  spec.set_back_end(v1::SimulationSpec::LINK);  // Every message of every rank is an event.
   spec.set_replicate_missing_ranks(true);
   std::string system = spec.system_json();
   const std::string splits = "\"preferred-dataset-splits\": 4";
