@@ -11,6 +11,7 @@
 #include "absl/strings/numbers.h"
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_split.h"
+#include "sim/compute/operator_class.h"
 #include "sim/limits.h"
 #include "sim/system/astra_system_reader.h"
 #include "sim/system/field_reader.h"
@@ -264,6 +265,14 @@ void ReadExecution(const YamlNode* node, Faults* faults, SystemDescription* syst
   reader.ReportUnknownKeys();
 }
 
+std::string OperatorClasses() {
+  std::string names;
+  for (int i = 0; i < kOperatorClassesCount; ++i) {
+    absl::StrAppend(&names, i > 0 ? ", " : "", OperatorClassName(static_cast<OperatorClass>(i)));
+  }
+  return names;
+}
+
 void ReadCompute(const YamlNode* node, Faults* faults, SystemDescription* system) {
   FieldReader reader(node, "compute", faults);
   ComputeModel& compute = system->compute;
@@ -278,7 +287,12 @@ void ReadCompute(const YamlNode* node, Faults* faults, SystemDescription* system
   if (const YamlNode* scales = reader.Take("class_scales"); scales != nullptr) {
     FieldReader by_class(scales, "compute.class_scales", faults);
     if (scales->is_map()) {
-      for (const std::string& name : scales->keys) {
+      for (size_t i = 0; i < scales->keys.size(); ++i) {
+        const std::string& name = scales->keys[i];
+        if (!FindOperatorClass(name).has_value()) {
+          by_class.Fault(&scales->items[i], by_class.PathOf(name.substr(0, 60)),
+                         absl::StrCat("is no class of operators, which are ", OperatorClasses()));
+        }
         double scale = 1;
         if (by_class.Factor(name.c_str(), true, &scale)) {
           compute.scale_by_class.emplace_back(name, scale);

@@ -68,7 +68,7 @@ compute:
   peak: 312 TFLOP/s
   memory_bandwidth: 2039 GB/s
   recorded_scale: 0.9
-  class_scales: {matmul: 1.2, norm: 90%}
+  class_scales: {matmul: 1.2, normalisation: 90%}
 memory:
   reduction_bandwidth: 1600 GB/s
   remote: {kind: per_node, latency: 2 us, bandwidth: 64 GB/s, npus_per_node: 4}
@@ -108,7 +108,8 @@ TEST(SystemReaderTest, EveryValueArrives) {
   want.num_queues_per_dim = 3;
   want.endpoint_delay_ns = 1500;
   want.local_mem_bytes_per_ns = 1600;
-  want.compute = {ComputeBasis::kRoofline, 312'000, 2039, 0.9, {{"matmul", 1.2}, {"norm", 0.9}}};
+  want.compute = {
+      ComputeBasis::kRoofline, 312'000, 2039, 0.9, {{"matmul", 1.2}, {"normalisation", 0.9}}};
   want.remote_memory = {RemoteMemory::Kind::kPerNode, 2000, 64, 4};
   EXPECT_EQ(system, want);
 }
@@ -232,7 +233,10 @@ TEST(SystemReaderTest, EachValueThatCannotBeIsNamedWithItsLimit) {
       {"one_of_each", "two", "execution.issue_rule: two is not one of one_of_each"},
       {"basis: roofline", "basis: guess", "compute.basis: guess is not one of recorded, roofline"},
       {"peak: 312 TFLOP/s", "", "compute.peak: is missing"},
-      {"norm: 90%", "norm: -1", "compute.class_scales.norm: -1 is not a finite factor above 0"},
+      {"normalisation: 90%", "normalisation: -1",
+       "compute.class_scales.normalisation: -1 is not a finite factor above 0"},
+      {"matmul: 1.2", "gemm: 1.2",
+       "compute.class_scales.gemm: is no class of operators, which are matmul, convolution"},
       {"kind: per_node", "kind: pool", "memory.remote.npus_per_node: only the kind per_node"},
       {"bandwidth: 64 GB/s, ", "", "memory.remote.bandwidth: is missing"},
       {"back_end: link", "back_end: ns3", "network.back_end: ns3 is not one of analytical, link"},
