@@ -3,6 +3,7 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <cmath>
 #include <map>
 #include <random>
 
@@ -106,6 +107,16 @@ std::string Difference(const Answers& a, const Answers& b) {
                         y.all_joined_ps, ", ", y.end_ps, "), last ", x.last_rank, " ", y.last_rank);
   }
   if (a.result.critical_path != b.result.critical_path) return "critical path";
+  for (size_t i = 0; i < a.result.dims.size(); ++i) {
+    const DimResult &x = a.result.dims[i], &y = b.result.dims[i];
+    // Shares of a byte are summed in another order.
+    if (x.messages_count == y.messages_count && std::abs(x.bytes - y.bytes) <= 1 &&
+        std::abs(x.utilisation - y.utilisation) < 1e-9) {
+      continue;
+    }
+    return absl::StrCat("dim ", i, ": ", x.messages_count, " ", y.messages_count, " messages, ",
+                        x.bytes, " ", y.bytes, " bytes, ", x.utilisation, " ", y.utilisation);
+  }
   if (a.result.network_bytes != b.result.network_bytes) return "bytes";
   if (a.result.notices != b.result.notices) return "notices";
   return "";

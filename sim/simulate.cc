@@ -149,7 +149,10 @@ absl::StatusOr<SimResult> Simulate(const Trace& trace, const SystemDescription& 
                                ? INT64_MAX
                                : result.network_bytes + rank.network_bytes;
   }
-  for (const LinkUse& use : network->LinkUses()) {
+  const std::vector<LinkUse> uses = network->LinkUses();
+  result.dims = workload.Dims(uses, result.end_ps);
+  for (const LinkUse& use : uses) {
+    if (system.back_end == NetworkBackEnd::kAnalytical && !options.link_traffic) break;
     result.links.push_back({use.dim, use.src, use.dst, use.messages_count,
                             static_cast<int64_t>(std::llround(use.bytes)), use.busy_ps,
                             use.queue_ps});

@@ -37,6 +37,11 @@ struct SimOptions {
   bool whole_collectives = true;
   // Results to keep: collectives listed one by one, and the critical path (16 bytes a node).
   int64_t max_collectives = 10'000;
+  // Traffic by link on the analytical back end too (the link back end always has it). Slower:
+  // message by message.
+  bool link_traffic = false;
+  // Peak memory of tensors; needs the trace's cold blocks, and 16 bytes a node.
+  bool memory_use = false;
   bool critical_path = false;
 };
 
@@ -132,6 +137,28 @@ struct LinkResult {
   friend bool operator==(const LinkResult&, const LinkResult&) = default;
 };
 
+// What one dimension of the network carried, all of its links together. A message counts once
+// in each dimension that it goes along; on the link back end, once a link.
+struct DimResult {
+  int32_t dim = 0;
+  int64_t messages_count = 0;
+  int64_t bytes = 0;
+  // Bytes an NPU over what its link along the dimension could have carried until the end of the
+  // run; a ring's NPU has two, so that it may come to 2.
+  double utilisation = 0;
+  friend bool operator==(const DimResult&, const DimResult&) = default;
+};
+
+// The most memory that a rank's tensors took on one device: sim/memory/tensor_lifetimes.h.
+struct MemoryPeak {
+  int32_t rank = 0;
+  std::string device;          // As recorded: "cuda:0".
+  int64_t resident_bytes = 0;  // Of what was there before, and stays.
+  int64_t peak_bytes = 0;
+  int64_t peak_at_ps = 0;  // The first time.
+  friend bool operator==(const MemoryPeak&, const MemoryPeak&) = default;
+};
+
 // Ranks that behaved alike and were simulated as one.
 struct RankClass {
   int32_t representative = 0;  // The lowest of them.
@@ -150,9 +177,13 @@ struct SimResult {
   std::vector<RankTime> times;                // Parallel to `ranks`.
   std::vector<CollectiveResult> collectives;  // In order of their ends; see collectives_dropped.
   int64_t collectives_dropped = 0;            // Not listed: over SimOptions::max_collectives.
-  std::vector<LinkResult> links;              // By (dim, src, dst); those that carried anything.
-  std::vector<CriticalStep> critical_path;    // When SimOptions::critical_path; may be cut.
-  std::vector<RankClass> classes;             // By representative; at the end of the run.
+  std::vector<DimResult> dims;                // One a dimension.
+  // By (dim, src, dst); those that carried anything. Of the analytical back end its senders'
+  // ports, and only with SimOptions::link_traffic.
+  std::vector<LinkResult> links;
+  std::vector<MemoryPeak> memory;           // When SimOptions::memory_use; by rank, then device.
+  std::vector<CriticalStep> critical_path;  // When SimOptions::critical_path; may be cut.
+  std::vector<RankClass> classes;           // By representative; at the end of the run.
   // Ranks that the trace lacks, ascending, and the traced ranks whose graphs they ran.
   std::vector<std::pair<int32_t, int32_t>> stand_in_by_rank;
   // What a user should know about this result, in a fixed order.

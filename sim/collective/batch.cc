@@ -5,6 +5,7 @@
 #include "sim/collective/batch_ring.h"
 #include "sim/collective/batch_symmetric.h"
 #include "sim/collective/steps.h"
+#include "sim/collective/traffic.h"
 #include "sim/engine/semantics.h"
 #include "sim/limits.h"
 
@@ -53,6 +54,16 @@ void BatchEvaluator::Plan(const CollectiveCall& call, const GroupIndex& group) {
 bool BatchEvaluator::NothingToDo(const CollectiveCall& call, const GroupIndex& group) {
   Plan(call, group);
   return plan_.phases.empty();
+}
+
+const std::vector<DimTraffic>& BatchEvaluator::Traffic(const CollectiveCall& call,
+                                                       const GroupIndex& group) {
+  const Key key{call.type, call.bytes, call.group, call.involved_dims};
+  const auto it = traffic_.find(key);
+  if (it != traffic_.end()) return it->second;
+  Plan(call, group);
+  if (static_cast<int64_t>(traffic_.size()) * kMaxDims >= kMaxKeptAnswers) traffic_.clear();
+  return traffic_.emplace(key, TrafficOf(*system_, paths_.topology(), plan_, group)).first->second;
 }
 
 absl::Status BatchEvaluator::Evaluate(const CollectiveCall& call, const GroupIndex& group,
@@ -119,23 +130,10 @@ bool BatchEvaluator::Symmetric(const GroupIndex& group, int64_t join_ps, BatchAn
   return true;
 }
 
-// Whether the phase runs along one dimension of the system: *dim.
-bool BatchEvaluator::AlongOneDim(const GroupIndex& group, const CollectivePhase& phase,
-                                 int* dim) const {
-  if (!group.is_system()) return false;
-  for (*dim = 0; *dim < static_cast<int>(system_->dims.size()); ++*dim) {
-    if (paths_.topology().stride(*dim) == phase.stride &&
-        system_->dims[*dim].npus_count == phase.places_count) {
-      return true;
-    }
-  }
-  return false;
-}
-
 // Whether the messages of a phase cost every member the same.
 bool BatchEvaluator::IsSymmetric(const GroupIndex& group, const CollectivePhase& phase) const {
   int dim = 0;
-  const bool along_one = AlongOneDim(group, phase, &dim);
+  const bool along_one = RunsAlongOneDim(*system_, paths_.topology(), phase, group, &dim);
   const bool ring_shaped = along_one && (system_->dims[dim].topology == TopologyKind::kRing ||
                                          system_->dims[dim].topology == TopologyKind::kMesh);
   // On a ring messages to either side have their own port, which one place cannot stand for.

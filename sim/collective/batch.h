@@ -24,6 +24,7 @@
 #include "sim/collective/collective_engine.h"
 #include "sim/collective/collective_plan.h"
 #include "sim/collective/group_index.h"
+#include "sim/collective/traffic.h"
 #include "sim/network/path_model.h"
 #include "sim/system/system_description.h"
 
@@ -57,6 +58,8 @@ class BatchEvaluator {
                         absl::Span<const int64_t> join_ps, BatchAnswer* answer);
   // Whether the collective has no phases: each member is through when it joins.
   bool NothingToDo(const CollectiveCall& call, const GroupIndex& group);
+  // What the collective puts on each dimension, all members together. Valid until the next call.
+  const std::vector<DimTraffic>& Traffic(const CollectiveCall& call, const GroupIndex& group);
   // Messages that ways other than the short cuts took: a measure of work, for limits.
   int64_t events_count() const { return events_count_; }
 
@@ -71,7 +74,6 @@ class BatchEvaluator {
   bool SinglePhase(const GroupIndex& group, absl::Span<const int64_t> join_ps, BatchAnswer* answer);
   bool Symmetric(const GroupIndex& group, int64_t join_ps, BatchAnswer* answer);
   bool IsSymmetric(const GroupIndex& group, const CollectivePhase& phase) const;
-  bool AlongOneDim(const GroupIndex& group, const CollectivePhase& phase, int* dim) const;
   // One chunk of a phase over all members, from start to end of each; ps.
   std::vector<int64_t> RingTurn(const GroupIndex& group, const CollectivePhase& phase,
                                 int32_t direction, const std::vector<int64_t>& start_ps) const;
@@ -88,6 +90,7 @@ class BatchEvaluator {
   PathModel paths_;
   CollectivePlan plan_;  // Of planned_.
   Key planned_{CollectiveType::kAllReduce, -1, 0, 0};
+  std::map<Key, std::vector<DimTraffic>> traffic_;
   std::map<Key, BatchAnswer> kept_;  // Of members that join together at 0.
   int64_t kept_entries_ = 0;
   int64_t events_count_ = 0;

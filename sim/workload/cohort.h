@@ -73,7 +73,8 @@ struct Cohort {
   std::map<std::pair<uint32_t, int32_t>, int64_t> wait_ps_for;
   int64_t wait_ps = 0;
 
-  // With SimOptions::critical_path: when each node ran, and which waited for other ranks.
+  // With SimOptions::critical_path or memory_use: when each node ran, and (critical_path) which
+  // waited for other ranks.
   std::vector<int64_t> start_ps;
   std::vector<int64_t> node_end_ps;
   std::vector<Crossing> crossings;

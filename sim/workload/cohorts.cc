@@ -46,7 +46,7 @@ void Workload::MakeCohort(uint32_t trace_index, double compute_scale, std::vecto
   cohort.compute_scale = compute_scale;
   cohort.pending = cohort.graph->deps_count;
   cohort.slots.resize(cohort.plan->slots_count);
-  if (parts_.options->critical_path) {
+  if (parts_.options->critical_path || parts_.options->memory_use) {
     cohort.start_ps.assign(cohort.trace->size(), 0);
     cohort.node_end_ps.assign(cohort.trace->size(), 0);
   }

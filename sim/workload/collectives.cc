@@ -217,7 +217,15 @@ void Workload::CollectOutcomes(const std::vector<Meeting*>& meetings,
       outcomes->push_back(outcome);
     }
     LogMeeting(*meeting, answer.flat);
+    AddTraffic(batch_->Traffic(meeting->first_call, index));
     rendezvous_.Close(meeting);
+  }
+}
+
+void Workload::AddTraffic(const std::vector<DimTraffic>& traffic) {
+  for (size_t dim = 0; dim < traffic.size(); ++dim) {
+    traffic_[dim].messages_count += traffic[dim].messages_count;
+    traffic_[dim].bytes += traffic[dim].bytes;
   }
 }
 

@@ -1,8 +1,10 @@
 // The part of Workload that says what came out.
 #include <algorithm>
+#include <cmath>
 #include <map>
 #include <utility>
 
+#include "sim/memory/tensor_lifetimes.h"
 #include "sim/workload/critical_path.h"
 #include "sim/workload/workload.h"
 
@@ -43,9 +45,48 @@ void Workload::Report(SimResult* result) {
       result->classes.begin(), result->classes.end(),
       [](const RankClass& a, const RankClass& b) { return a.representative < b.representative; });
   result->collectives = log_.Take(&result->collectives_dropped);
+  if (parts_.options->memory_use) result->memory = MemoryPeaks();
   if (parts_.options->critical_path) {
     result->critical_path = FindCriticalPath(cohorts_, cohort_of_, *parts_.cast, &rendezvous_);
   }
+}
+
+// Of a switch only the ways up count: what goes up comes down.
+std::vector<DimResult> Workload::Dims(const std::vector<LinkUse>& links, int64_t end_ps) const {
+  std::vector<DimTraffic> traffic = traffic_;
+  for (const LinkUse& use : links) {
+    if (use.src < 0) continue;
+    traffic[use.dim].messages_count += use.messages_count;
+    traffic[use.dim].bytes += use.bytes;
+  }
+  std::vector<DimResult> dims;
+  for (size_t dim = 0; dim < traffic.size(); ++dim) {
+    DimResult result{static_cast<int32_t>(dim), traffic[dim].messages_count, 0, 0};
+    result.bytes = traffic[dim].bytes < 9e18 ? std::llround(traffic[dim].bytes) : INT64_MAX;
+    const double end_ns = static_cast<double>(end_ps) / static_cast<double>(kPsPerNs);
+    const double capacity =
+        static_cast<double>(NpusCount(*system_)) * system_->dims[dim].bytes_per_ns * end_ns;
+    if (capacity > 0) result.utilisation = traffic[dim].bytes / capacity;
+    dims.push_back(result);
+  }
+  return dims;
+}
+
+// Ranks of a cohort use memory alike.
+std::vector<MemoryPeak> Workload::MemoryPeaks() const {
+  std::vector<MemoryPeak> peaks;
+  for (const Cohort& cohort : cohorts_) {
+    const std::vector<MemoryUse> uses = ComputeMemoryUse(FindTensorLifetimes(*cohort.trace),
+                                                         cohort.start_ps, cohort.node_end_ps, 1);
+    for (const int32_t rank : cohort.ranks) {
+      for (const MemoryUse& use : uses) {
+        peaks.push_back({rank, use.device, use.resident_bytes, use.peak_bytes, use.peak_at_ps});
+      }
+    }
+  }
+  std::stable_sort(peaks.begin(), peaks.end(),
+                   [](const MemoryPeak& a, const MemoryPeak& b) { return a.rank < b.rank; });
+  return peaks;
 }
 
 }  // namespace chakrad

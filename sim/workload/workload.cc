@@ -66,14 +66,16 @@ Workload::Workload(const WorkloadParts& parts, Channels channels)
       rendezvous_(&parts.trace->groups, parts.system,
                   [this](int32_t rank, uint32_t node) { return Describe(rank, node); }),
       cohort_of_(parts.trace->world_size, 0),
-      log_(parts.options->max_collectives) {
+      log_(parts.options->max_collectives),
+      traffic_(parts.system->dims.size()) {
   all_to_all_bytes_ = FindUneven(system_->semantics, *trace_, *parts.cast, *parts.graphs);
   counts_.uneven_all_to_alls = static_cast<int64_t>(all_to_all_bytes_.size());
   if (system_->remote_memory.kind != RemoteMemory::Kind::kNone) {
     remote_memory_ = std::make_unique<RemoteMemoryQueue>(system_->semantics, system_->remote_memory,
                                                          trace_->world_size);
   }
-  const bool batch = parts.options->whole_collectives && BatchCoversAll(parts);
+  const bool batch =
+      parts.options->whole_collectives && !parts.options->link_traffic && BatchCoversAll(parts);
   if (batch) {
     batch_ = std::make_unique<BatchEvaluator>(system_, &trace_->groups);
   } else {
@@ -315,7 +317,7 @@ void Workload::End(uint32_t cohort, uint32_t node, int64_t start_ps) {
   ++state.nodes_done;
   counts_.nodes_done += static_cast<int64_t>(state.ranks.size());
   ended_.push_back(node);
-  if (parts_.options->critical_path) {
+  if (!state.start_ps.empty()) {
     state.start_ps[node] = start_ps;
     state.node_end_ps[node] = now_ps;
   }

@@ -81,6 +81,9 @@ class Workload : public CollectiveHost {
   int64_t batch_events_count() const { return batch_ == nullptr ? 0 : batch_->events_count(); }
   // Fills in all of `result` that ranks, collectives and classes make up.
   void Report(SimResult* result);
+  // report.cc: `links`, and what no link saw, dimension by dimension.
+  std::vector<MemoryPeak> MemoryPeaks() const;
+  std::vector<DimResult> Dims(const std::vector<LinkUse>& links, int64_t end_ps) const;
   // Who waits for whom, when no event is left and not all is done.
   std::string DescribeWaits() const;
 
@@ -151,6 +154,7 @@ class Workload : public CollectiveHost {
   void ApplyTo(std::vector<Outcome>::iterator begin, std::vector<Outcome>::iterator end);
   void Conclude(uint32_t cohort, const Outcome& outcome);
   void LogMeeting(const Meeting& meeting, bool flat);
+  void AddTraffic(const std::vector<DimTraffic>& traffic);
 
   // cohorts.cc
   void MakeCohorts(bool fold);
@@ -183,6 +187,7 @@ class Workload : public CollectiveHost {
   // (rank << 32 | node): bytes of an all-to-all that another member has more of.
   std::unordered_map<uint64_t, int64_t> all_to_all_bytes_;
   CollectiveLog log_;
+  std::vector<DimTraffic> traffic_;  // By dimension: of collectives answered whole.
   WorkloadCounts counts_;
   int64_t nodes_count_ = 0;
   absl::Status status_;
