@@ -128,10 +128,13 @@ struct Case {
   std::function<SimResult()> run;
 };
 
-SimResult Run(const Trace& trace, const SystemDescription& system, bool fold = true) {
+enum class How { kFolded, kUnfolded, kMessageByMessage };
+
+SimResult Run(const Trace& trace, const SystemDescription& system, How how = How::kFolded) {
   SimOptions options;
   options.replicate_missing_ranks = true;
-  options.fold = fold;
+  options.fold = how == How::kFolded;
+  options.whole_collectives = how != How::kMessageByMessage;
   absl::StatusOr<SimResult> result = Simulate(trace, system, options, nullptr);
   CHECK(result.ok()) << result.status().ToString();
   return *std::move(result);
@@ -160,9 +163,13 @@ SimResult RunLinks(int32_t npus_count, Semantics semantics) {
 const Case kCases[] = {
     {"ring_1024", [] { return RunRing(1024); }},
     {"ring_4096", [] { return RunRing(4096); }},
+    {"ring_16384", [] { return RunRing(16384); }},
     {"ring_65536", [] { return RunRing(65536); }},
+    {"ring_262144", [] { return RunRing(262144); }},
     {"ring_1048576", [] { return RunRing(1048576); }},
-    {"ring_1024_unfolded", [] { return Run(OneAllReduce(1024), Ring(1024), false); }},
+    {"ring_1024_unfolded", [] { return Run(OneAllReduce(1024), Ring(1024), How::kUnfolded); }},
+    {"ring_1024_message_by_message",
+     [] { return Run(OneAllReduce(1024), Ring(1024), How::kMessageByMessage); }},
     {"uneven_65536_physical",
      [] { return Run(OneAllReduce(65536), Uneven(65536, Semantics::kPhysical)); }},
     {"uneven_65536_astra",
@@ -191,6 +198,7 @@ const Case kCases[] = {
     {"nodes_100000", [] { return RunTransformer(64, 16, 100'000); }},
     {"classes_1", [] { return RunTransformer(64, 1, 100'000); }},
     {"classes_8", [] { return RunTransformer(64, 8, 100'000); }},
+    {"classes_16", [] { return RunTransformer(64, 16, 100'000); }},
     {"classes_32", [] { return RunTransformer(64, 32, 100'000); }},
     {"classes_64", [] { return RunTransformer(64, 64, 100'000); }},
 };
