@@ -251,7 +251,7 @@ TEST_F(ChakraTest, SimulatePrintsTheJobAndSendsTheDescriptions) {
 
 TEST_F(ChakraTest, SimulateSendsASystemOfOurOwnAndEveryOption) {
   EXPECT_EQ(Run({"simulate", "t-1", "--system", network_, "--back_end", "link", "--unfolded",
-                 "--critical-path", "--max-events", "7", "--max-simulated-ns", "5"}),
+                 "--critical-path", "--link-traffic", "--memory-use", "--max-events", "7", "--max-simulated-ns", "5"}),
             kExitOk)
       << err();
   const v1::SimulationSpec& spec = fake_.created_jobs.at(0).spec();
@@ -259,6 +259,7 @@ TEST_F(ChakraTest, SimulateSendsASystemOfOurOwnAndEveryOption) {
   EXPECT_EQ(spec.network_yaml() + spec.system_json(), "");
   EXPECT_EQ(spec.back_end(), v1::SimulationSpec::LINK);
   EXPECT_TRUE(spec.unfolded() && spec.critical_path() && spec.keep_timeline());
+  EXPECT_TRUE(spec.link_traffic() && spec.memory_use());
   EXPECT_EQ(spec.max_events(), 7);
   EXPECT_EQ(spec.max_simulated_ps(), 5'000);
 }

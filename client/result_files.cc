@@ -81,11 +81,11 @@ absl::Status WriteCollectives(const v1::SimulationResult& result, const std::str
 
 absl::Status WriteNetwork(const v1::SimulationResult& result, const std::string& folder) {
   CsvFile dims({"dimension", "links_count", "messages_count", "bytes", "busy_ns", "max_busy_ns",
-                "queue_ns"});
+                "queue_ns", "utilisation"});
   for (const v1::DimensionResult& dim : result.dimensions()) {
     dims.Add({absl::StrCat(dim.dimension()), absl::StrCat(dim.links_count()),
               absl::StrCat(dim.messages_count()), absl::StrCat(dim.bytes()), Ns(dim.busy_ps()),
-              Ns(dim.max_busy_ps()), Ns(dim.queue_ps())});
+              Ns(dim.max_busy_ps()), Ns(dim.queue_ps()), absl::StrCat(dim.utilisation())});
   }
   RETURN_IF_ERROR(dims.Write(folder, "dimensions.csv"));
   CsvFile links({"dimension", "from", "to", "messages_count", "bytes", "busy_ns", "queue_ns"});
@@ -95,6 +95,15 @@ absl::Status WriteNetwork(const v1::SimulationResult& result, const std::string&
                Ns(link.queue_ps())});
   }
   return links.Write(folder, "links.csv");
+}
+
+absl::Status WriteMemory(const v1::SimulationResult& result, const std::string& folder) {
+  CsvFile csv({"rank", "device", "resident_bytes", "peak_bytes", "peak_at_ns"});
+  for (const v1::MemoryPeak& peak : result.memory()) {
+    csv.Add({absl::StrCat(peak.rank()), peak.device(), absl::StrCat(peak.resident_bytes()),
+             absl::StrCat(peak.peak_bytes()), Ns(peak.peak_at_ps())});
+  }
+  return csv.Write(folder, "memory.csv");
 }
 
 absl::Status WriteCriticalPath(const v1::SimulationResult& result, const std::string& folder) {
@@ -145,6 +154,7 @@ absl::Status WriteResultCsv(const v1::SimulationResult& result, const std::strin
   RETURN_IF_ERROR(WriteCollectives(result, folder));
   RETURN_IF_ERROR(WriteNetwork(result, folder));
   RETURN_IF_ERROR(WriteCriticalPath(result, folder));
+  RETURN_IF_ERROR(WriteMemory(result, folder));
   RETURN_IF_ERROR(WriteClasses(result, folder));
   return WriteSummary(result, folder);
 }

@@ -64,7 +64,20 @@ Json DimensionsJson(const v1::SimulationResult& result) {
                     {"bytes", dim.bytes()},
                     {"busy_ns", PsAsNs(dim.busy_ps())},
                     {"max_busy_ns", PsAsNs(dim.max_busy_ps())},
-                    {"queue_ns", PsAsNs(dim.queue_ps())}});
+                    {"queue_ns", PsAsNs(dim.queue_ps())},
+                    {"utilisation", dim.utilisation()}});
+  }
+  return list;
+}
+
+Json MemoryJson(const v1::SimulationResult& result) {
+  Json list = Json::array();
+  for (const v1::MemoryPeak& peak : result.memory()) {
+    list.push_back({{"rank", peak.rank()},
+                    {"device", peak.device()},
+                    {"resident_bytes", peak.resident_bytes()},
+                    {"peak_bytes", peak.peak_bytes()},
+                    {"peak_at_ns", PsAsNs(peak.peak_at_ps())}});
   }
   return list;
 }
@@ -138,6 +151,7 @@ Json ResultJson(const v1::SimulationResult& result) {
           {"dimensions", DimensionsJson(result)},
           {"links_count", result.links_count()},
           {"links", LinksJson(result)},
+          {"memory", MemoryJson(result)},
           {"critical_path", CriticalPathJson(result)},
           {"classes", std::move(classes)}};
 }

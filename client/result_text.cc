@@ -201,6 +201,7 @@ std::string NetworkText(const v1::SimulationResult& result) {
               {"links", "", Align::kRight},
               {"messages", "", Align::kRight},
               {"bytes", "", Align::kRight},
+              {"utilised", "%", Align::kRight},
               {"busy, mean", "%", Align::kRight},
               {"busy, most", "%", Align::kRight},
               {"queueing", "ms", Align::kRight}});
@@ -208,9 +209,11 @@ std::string NetworkText(const v1::SimulationResult& result) {
     dims.AddRow(
         {absl::StrCat(dim.dimension()), CountText(dim.links_count()),
          CountText(dim.messages_count()), BytesText(dim.bytes()),
+         absl::StrFormat("%.1f", 100 * dim.utilisation()),
          PercentText(dim.busy_ps() / std::max<int64_t>(1, dim.links_count()), result.end_ps()),
          PercentText(dim.max_busy_ps(), result.end_ps()), PsAsMs(dim.queue_ps(), decimals)});
   }
+  if (result.links().empty()) return absl::StrCat("\n", dims.Text());
   constexpr size_t kShownLinks = 8;
   std::vector<const v1::LinkResult*> busiest;
   for (const v1::LinkResult& link : result.links()) busiest.push_back(&link);
@@ -230,6 +233,27 @@ std::string NetworkText(const v1::SimulationResult& result) {
                   PsAsMs(link.queue_ps(), decimals)});
   }
   return absl::StrCat("\n", dims.Text(), "\n", links.Text());
+}
+
+// ---- Memory.
+
+std::string MemoryText(const v1::SimulationResult& result) {
+  if (result.memory().empty()) return "";
+  constexpr int kShownPeaks = 16;
+  const int decimals = DecimalsFor(result);
+  Table table({{"rank", "", Align::kRight},
+               {"device", "", Align::kLeft},
+               {"resident", "", Align::kRight},
+               {"peak", "", Align::kRight},
+               {"at", "ms", Align::kRight}});
+  for (int i = 0; i < result.memory_size() && i < kShownPeaks; ++i) {
+    const v1::MemoryPeak& peak = result.memory(i);
+    table.AddRow({absl::StrCat(peak.rank()), peak.device(), BytesText(peak.resident_bytes()),
+                  BytesText(peak.peak_bytes()), PsAsMs(peak.peak_at_ps(), decimals)});
+  }
+  const int more = std::max(0, result.memory_size() - kShownPeaks);
+  return absl::StrCat("\n", table.Text(),
+                      more > 0 ? absl::StrCat("(and ", CountText(more), " more)\n") : "");
 }
 
 // ---- The critical path.
@@ -315,7 +339,8 @@ std::string RanksOf(const v1::RankResult& rank, int ranges_max) {
 
 std::string ResultText(const v1::SimulationResult& result, bool all_ranks) {
   std::string text = RanksText(result, all_ranks);
-  absl::StrAppend(&text, CollectivesText(result), NetworkText(result), CriticalPathText(result));
+  absl::StrAppend(&text, CollectivesText(result), NetworkText(result), MemoryText(result),
+                  CriticalPathText(result));
   if (text.find("\n\n") != std::string::npos) text += "\n";  // Several tables.
   absl::StrAppend(&text, "simulated time ", PsAsMs(result.end_ps(), DecimalsFor(result)), " ms, ",
                   CountText(result.nodes_count()), " nodes, ", CountText(result.events_count()),

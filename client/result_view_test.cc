@@ -55,6 +55,7 @@ v1::SimulationResult Result() {
   dim->set_busy_ps(6 * kMs);
   dim->set_max_busy_ps(5 * kMs);
   dim->set_queue_ps(1 * kMs);
+  dim->set_utilisation(0.125);
   v1::LinkResult* link = result.add_links();
   link->set_from(-1);
   link->set_to(2);
@@ -98,9 +99,9 @@ TEST(ResultViewTest, TablesSayWhereTheTimeWent) {
       "                                             ms       ms           GB/s\n"
       "ALL_REDUCE  dp         2       2.0 MiB    2.000    4.000          5.000\n"
       "\n"
-      "dimension  links  messages    bytes  busy, mean  busy, most  queueing\n"
-      "                                              %           %        ms\n"
-      "        0      2         4  2.0 KiB        30.0        50.0     1.000\n"
+      "dimension  links  messages    bytes  utilised  busy, mean  busy, most  queueing\n"
+      "                                            %           %           %        ms\n"
+      "        0      2         4  2.0 KiB      12.5        30.0        50.0     1.000\n"
       "\n"
       "busiest link  dimension  messages  bytes  busy  queueing\n"
       "                                             %        ms\n"

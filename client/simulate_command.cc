@@ -53,6 +53,8 @@ struct SimulateArgs {
   std::vector<std::string> algorithms;
   bool unfolded = false;
   bool critical_path = false;
+  bool link_traffic = false;
+  bool memory_use = false;
   bool replicate_missing_ranks = false;
   bool no_timeline = false;
   bool watch = false;
@@ -156,6 +158,8 @@ absl::Status FillSpec(const SimulateArgs& args, v1::SimulationSpec* spec) {
   spec->set_keep_timeline(!args.no_timeline);
   spec->set_unfolded(args.unfolded);
   spec->set_critical_path(args.critical_path);
+  spec->set_link_traffic(args.link_traffic);
+  spec->set_memory_use(args.memory_use);
   spec->set_max_simulated_ps(args.max_simulated_ns * 1000);
   spec->set_max_events(args.max_events);
   if (!args.projection.empty()) {
@@ -228,6 +232,9 @@ void AddSimulateCommand(CLI::App* app, Session* session, int* exit_code) {
                     "Let copies of traced ranks stand in for those that were not traced");
   command->add_flag("--no-timeline", args->no_timeline, "Keep no timeline of this run");
   command->add_flag("--critical-path", args->critical_path, "Keep the critical path");
+  command->add_flag("--link-traffic", args->link_traffic,
+                    "Traffic by link on the analytical back end too (slower)");
+  command->add_flag("--memory-use", args->memory_use, "Peak memory of the trace's tensors");
   command->add_flag("--unfolded", args->unfolded,
                     "Simulate every rank by itself, although some behave alike");
   command

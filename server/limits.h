@@ -60,6 +60,9 @@ inline constexpr int kMaxRankEntries = 65'536;
 inline constexpr int64_t kMaxRankRanges = 100'000;
 inline constexpr size_t kMaxLinksListed = 10'000;
 inline constexpr size_t kMaxCriticalStepsListed = 10'000;
+// Of a result: memory of ranks (30 bytes each), ranks that others stood in for (8 bytes each).
+inline constexpr int kMaxMemoryPeaksListed = 10'000;
+inline constexpr size_t kMaxStandInsListed = 10'000;
 // Of a job's error in an answer.
 inline constexpr size_t kMaxErrorBytes = 64 << 10;
 // Progress events a job and second, at most: a watcher is a person or a bar.

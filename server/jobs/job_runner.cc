@@ -86,7 +86,7 @@ absl::Status LoadAlgorithms(const SimulationSpec& spec, TraceStore* traces,
 absl::StatusOr<Trace> LoadTrace(const SimulationSpec& spec, const SystemDescription& system,
                                 TraceStore* traces, std::vector<std::string>* notices) {
   TraceLoadOptions options;
-  options.cold = system.compute.basis == ComputeBasis::kOperatorShapes;
+  options.cold = system.compute.basis == ComputeBasis::kOperatorShapes || spec.memory_use;
   ASSIGN_OR_RETURN(Trace trace, traces->Load(spec.trace_id, options));
   if (!spec.projection.has_value()) return trace;
   absl::StatusOr<Projection> projection = ProjectTrace(std::move(trace), *spec.projection);

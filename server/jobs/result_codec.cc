@@ -28,6 +28,7 @@ class Encoder {
     AddRanks();
     AddCollectives();
     AddLinks();
+    AddMemory();
     AddCriticalPath();
     AddClasses();
     for (const std::string& notice : result_.notices) message_.add_notices(ValidUtf8(notice));
@@ -49,6 +50,11 @@ class Encoder {
     message_.set_network_bytes(result_.network_bytes);
     message_.set_ranks_count(static_cast<int64_t>(result_.ranks.size()));
     for (const auto& [rank, stand_in] : result_.stand_in_by_rank) {
+      if (message_.stand_in_by_rank().size() == kMaxStandInsListed) {
+        Cut(absl::StrCat("stand-ins: the first ", kMaxStandInsListed, " of ",
+                         result_.stand_in_by_rank.size(), " are listed"));
+        break;
+      }
       (*message_.mutable_stand_in_by_rank())[rank] = stand_in;
     }
   }
@@ -163,19 +169,38 @@ class Encoder {
     }
   }
 
+  // Links, where traffic by link was kept, say more than the sums do.
   void AddDimensions() {
-    std::map<int32_t, v1::DimensionResult> by_dim;
-    for (const LinkResult& link : result_.links) {
-      v1::DimensionResult& dim = by_dim[link.dim];
-      dim.set_dimension(link.dim);
-      dim.set_links_count(dim.links_count() + 1);
-      dim.set_messages_count(SaturatingAdd(dim.messages_count(), link.messages_count));
-      dim.set_bytes(SaturatingAdd(dim.bytes(), link.bytes));
-      dim.set_busy_ps(SaturatingAdd(dim.busy_ps(), link.busy_ps));
-      dim.set_max_busy_ps(std::max(dim.max_busy_ps(), link.busy_ps));
-      dim.set_queue_ps(SaturatingAdd(dim.queue_ps(), link.queue_ps));
+    for (const DimResult& from : result_.dims) {
+      v1::DimensionResult* dim = message_.add_dimensions();
+      dim->set_dimension(from.dim);
+      dim->set_messages_count(from.messages_count);
+      dim->set_bytes(from.bytes);
+      dim->set_utilisation(from.utilisation);
+      for (const LinkResult& link : result_.links) {
+        if (link.dim != from.dim) continue;
+        dim->set_links_count(dim->links_count() + 1);
+        dim->set_busy_ps(SaturatingAdd(dim->busy_ps(), link.busy_ps));
+        dim->set_max_busy_ps(std::max(dim->max_busy_ps(), link.busy_ps));
+        dim->set_queue_ps(SaturatingAdd(dim->queue_ps(), link.queue_ps));
+      }
     }
-    for (auto& [unused, dim] : by_dim) *message_.add_dimensions() = std::move(dim);
+  }
+
+  void AddMemory() {
+    for (const MemoryPeak& from : result_.memory) {
+      if (message_.memory_size() == kMaxMemoryPeaksListed) {
+        Cut(absl::StrCat("memory: the first ", kMaxMemoryPeaksListed, " of ",
+                         result_.memory.size(), " entries are listed"));
+        return;
+      }
+      v1::MemoryPeak* to = message_.add_memory();
+      to->set_rank(from.rank);
+      to->set_device(ValidUtf8(from.device));
+      to->set_resident_bytes(from.resident_bytes);
+      to->set_peak_bytes(from.peak_bytes);
+      to->set_peak_at_ps(from.peak_at_ps);
+    }
   }
 
   void AddLinks() {

@@ -123,12 +123,28 @@ TEST(ResultCodecTest, CollectivesNameTheirGroupsOnce) {
   EXPECT_EQ(message.notices(0), "collectives: 3 are not listed");
 }
 
+TEST(ResultCodecTest, LongListsOfMemoryAndStandInsAreCutWithANotice) {
+  SimResult result = ResultOf(2, {0});
+  for (int32_t rank = 0; rank < 10'003; ++rank) {
+    result.memory.push_back({rank, "cuda:0", 5, 7, 9});
+    result.stand_in_by_rank.emplace_back(rank, 0);
+  }
+  const v1::SimulationResult message = Encoded(result);
+  ASSERT_EQ(message.memory_size(), kMaxMemoryPeaksListed);
+  EXPECT_EQ(message.memory(1).device(), "cuda:0");
+  EXPECT_EQ(message.memory(1).peak_bytes(), 7);
+  EXPECT_EQ(message.stand_in_by_rank().size(), kMaxStandInsListed);
+  EXPECT_EQ(message.notices(0), "stand-ins: the first 10000 of 10003 are listed");
+  EXPECT_EQ(message.notices(1), "memory: the first 10000 of 10003 entries are listed");
+}
+
 TEST(ResultCodecTest, OfManyLinksTheBusiestStayAndDimensionsCountAll) {
   SimResult result = ResultOf(2, {0});
   const int32_t count = static_cast<int32_t>(kMaxLinksListed) + 5;
   for (int32_t i = 0; i < count; ++i) {
     result.links.push_back({i % 2, i, i + 1, 1, 10, i < 5 ? 1 : 2, 3});
   }
+  result.dims = {{0, 5'003, 50'030, 0.25}, {1, 5'002, 50'020, 0.5}};
   const v1::SimulationResult message = Encoded(result);
   ASSERT_EQ(message.links_size(), static_cast<int>(kMaxLinksListed));
   EXPECT_EQ(message.links(0).from(), 5) << "the five idle ones went, the order stayed";
@@ -138,6 +154,7 @@ TEST(ResultCodecTest, OfManyLinksTheBusiestStayAndDimensionsCountAll) {
   EXPECT_EQ(message.dimensions(0).links_count() + message.dimensions(1).links_count(), count);
   EXPECT_EQ(message.dimensions(0).bytes() + message.dimensions(1).bytes(), int64_t{10} * count);
   EXPECT_EQ(message.dimensions(0).max_busy_ps(), 2);
+  EXPECT_EQ(message.dimensions(1).utilisation(), 0.5);
   EXPECT_EQ(message.notices(0), "links: the busiest 10000 of 10005 are listed");
 }
 

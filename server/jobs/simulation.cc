@@ -108,6 +108,8 @@ std::string EncodeSpec(const SimulationSpec& spec) {
   message.set_keep_timeline(spec.keep_timeline);
   message.set_unfolded(spec.unfolded);
   message.set_critical_path(spec.critical_path);
+  message.set_link_traffic(spec.link_traffic);
+  message.set_memory_use(spec.memory_use);
   message.set_max_simulated_ps(spec.max_simulated_ps);
   message.set_max_events(spec.max_events);
   if (spec.projection.has_value()) {
@@ -151,6 +153,8 @@ absl::StatusOr<SimulationSpec> SpecFromProto(const v1::SimulationSpec& message) 
   spec.keep_timeline = message.keep_timeline();
   spec.unfolded = message.unfolded();
   spec.critical_path = message.critical_path();
+  spec.link_traffic = message.link_traffic();
+  spec.memory_use = message.memory_use();
   spec.max_simulated_ps = message.max_simulated_ps();
   spec.max_events = message.max_events();
   if (message.has_projection()) {
@@ -191,6 +195,8 @@ SimOptions OptionsOf(const SimulationSpec& spec) {
   options.replicate_missing_ranks = spec.replicate_missing_ranks;
   options.fold = !spec.unfolded;
   options.critical_path = spec.critical_path;
+  options.link_traffic = spec.link_traffic;
+  options.memory_use = spec.memory_use;
   if (spec.max_simulated_ps > 0) options.max_simulated_ps = spec.max_simulated_ps;
   if (spec.max_events > 0) options.max_events = spec.max_events;
   return options;

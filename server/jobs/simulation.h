@@ -39,6 +39,8 @@ struct SimulationSpec {
   bool keep_timeline = false;
   bool unfolded = false;
   bool critical_path = false;
+  bool link_traffic = false;
+  bool memory_use = false;
   int64_t max_simulated_ps = 0;  // 0: the engine's limit; else in [1, kHorizonPs].
   int64_t max_events = 0;        // 0: the engine's default.
   std::optional<ProjectionSpec> projection;

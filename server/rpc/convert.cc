@@ -112,6 +112,7 @@ void FitIntoAnswer(v1::Job* job) {
   std::vector<CuttableList> lists;
   AddCuttable("steps of the critical path", result->mutable_critical_path(), &lists);
   AddCuttable("links", result->mutable_links(), &lists);
+  AddCuttable("memory", result->mutable_memory(), &lists);
   AddCuttable("collectives", result->mutable_collectives(), &lists);
   AddCuttable("classes", result->mutable_classes(), &lists);
   AddCuttable("ranks", result->mutable_ranks(), &lists);

@@ -69,6 +69,20 @@ TEST(JobsTest, OurOwnSystemIsAnsweredWithPhysicalSemantics) {
     EXPECT_EQ(rank.idle_host_ps() + rank.idle_queue_ps(), rank.idle_ps());
     EXPECT_GT(rank.exposed_comm_ps(), 0);
   }
+  ASSERT_EQ(job.result().dimensions_size(), 1);
+  EXPECT_EQ(job.result().dimensions(0).bytes(), job.result().network_bytes());
+  EXPECT_GT(job.result().dimensions(0).utilisation(), 0);
+  EXPECT_EQ(job.result().links_size(), 0);
+  // With traffic by link and memory: the same answer, and more of it.
+  v1::SimulationSpec more = spec;
+  more.set_link_traffic(true);
+  more.set_memory_use(true);
+  ASSERT_OK_AND_ASSIGN(const v1::Job detailed, server.Run(more));
+  ASSERT_EQ(detailed.state(), v1::Job::SUCCEEDED) << detailed.error();
+  EXPECT_EQ(detailed.result().end_ps(), job.result().end_ps());
+  EXPECT_EQ(detailed.result().links_size(), 2);
+  ASSERT_EQ(detailed.result().memory_size(), 2);
+  EXPECT_GT(detailed.result().memory(0).peak_bytes(), 0);
   // 100 times the bandwidth: the same bytes in less time.
   v1::SimulationSpec fast = spec;
   fast.set_system_yaml(R"(
