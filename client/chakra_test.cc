@@ -251,7 +251,8 @@ TEST_F(ChakraTest, SimulatePrintsTheJobAndSendsTheDescriptions) {
 
 TEST_F(ChakraTest, SimulateSendsASystemOfOurOwnAndEveryOption) {
   EXPECT_EQ(Run({"simulate", "t-1", "--system", network_, "--back_end", "link", "--unfolded",
-                 "--critical-path", "--link-traffic", "--memory-use", "--max-events", "7", "--max-simulated-ns", "5"}),
+                 "--critical-path", "--link-traffic", "--memory-use", "--max-events", "7",
+                 "--max-simulated-ns", "5"}),
             kExitOk)
       << err();
   const v1::SimulationSpec& spec = fake_.created_jobs.at(0).spec();

@@ -190,8 +190,8 @@ class Encoder {
   void AddMemory() {
     for (const MemoryPeak& from : result_.memory) {
       if (message_.memory_size() == kMaxMemoryPeaksListed) {
-        Cut(absl::StrCat("memory: the first ", kMaxMemoryPeaksListed, " of ",
-                         result_.memory.size(), " entries are listed"));
+        Cut(absl::StrCat("memory: the first ", kMaxMemoryPeaksListed, " of ", result_.memory.size(),
+                         " entries are listed"));
         return;
       }
       v1::MemoryPeak* to = message_.add_memory();
