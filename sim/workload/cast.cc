@@ -183,10 +183,10 @@ class Caster {
   absl::Status ResolveGroup(int32_t rank, int32_t stand_in, uint32_t group) {
     if (Holds(group, rank)) return absl::OkStatus();
     const size_t size = trace_.groups[group].ranks.size();
+    if (groups_with_.empty()) FindGroupsWith();
     std::vector<uint32_t> fitting;
-    for (uint32_t other = 0; other < trace_.groups.size(); ++other) {
-      if (trace_.groups[other].ranks.size() != size) continue;
-      if (CheckGroup(other).ok() && Holds(other, rank)) fitting.push_back(other);
+    for (const uint32_t other : groups_with_[rank]) {
+      if (trace_.groups[other].ranks.size() == size) fitting.push_back(other);
     }
     if (fitting.size() != 1) {
       return absl::InvalidArgumentError(absl::StrCat(
@@ -199,6 +199,13 @@ class Caster {
     return absl::OkStatus();
   }
 
+  void FindGroupsWith() {
+    groups_with_.resize(trace_.world_size);
+    for (uint32_t group = 0; group < trace_.groups.size(); ++group) {
+      if (!CheckGroup(group).ok()) continue;
+      for (const int32_t member : sorted_members_[group]) groups_with_[member].push_back(group);
+    }
+  }
   const GroupShape& ShapeOfGroup(uint32_t group) {
     if (shapes_[group].ranks_count == 0) {
       shapes_[group] = ShapeOf(system_, trace_.groups[group].ranks);
@@ -217,8 +224,9 @@ class Caster {
   Cast* cast_;
   std::vector<std::vector<int32_t>> sorted_members_;  // By group, once known_good_.
   std::vector<bool> known_good_;
-  std::vector<GroupShape> shapes_;             // By group; of 0 ranks until it is known.
-  std::vector<std::set<uint32_t>> groups_of_;  // By index of Trace::ranks: with a cost model.
+  std::vector<std::vector<uint32_t>> groups_with_;  // By rank: sound groups; empty until needed.
+  std::vector<GroupShape> shapes_;                  // By group; of 0 ranks until it is known.
+  std::vector<std::set<uint32_t>> groups_of_;       // By index of Trace::ranks: with a cost model.
 };
 
 }  // namespace

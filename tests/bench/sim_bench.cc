@@ -100,6 +100,26 @@ Trace OneAllReduce(int32_t world_size) {
   return trace;
 }
 
+// Tensor-parallel groups of 8, three all-reduces in each and one of the world after compute. One
+// rank is traced.
+Trace GroupsOfEight(int32_t world_size) {
+  Trace trace = World(world_size);
+  for (int32_t first = 0; first < world_size; first += 8) {
+    std::vector<int32_t> ranks(8);
+    std::iota(ranks.begin(), ranks.end(), first);
+    trace.groups.push_back({std::to_string(trace.groups.size()), "", std::move(ranks)});
+  }
+  RankTraceBuilder builder;
+  builder.header().rank = 0;
+  builder.AddNode(Compute(0, 1'000'000));
+  for (uint32_t id = 1; id <= 4; ++id) {
+    const CommOp op{.bytes = int64_t{64} << 20, .group = id < 4 ? 1 : kWorldGroup};
+    builder.AddEdge(builder.AddNode(AllReduce(id, &op)), id - 1, EdgeKind::kData);
+  }
+  trace.ranks.push_back(*builder.Build(nullptr));
+  return trace;
+}
+
 // Per layer 20 chained compute nodes of 20 to 80 us, then an all-reduce of 4 MiB that the next
 // layer does not wait for: `nodes_count` nodes in all. `ranks_count` ranks are traced, each a
 // little slower than the one before; the others copy the last.
@@ -174,6 +194,12 @@ const Case kCases[] = {
      [] { return Run(OneAllReduce(65536), Uneven(65536, Semantics::kPhysical)); }},
     {"uneven_65536_astra",
      [] { return Run(OneAllReduce(65536), Uneven(65536, Semantics::kAstra)); }},
+    {"groups_of_8_1048576",
+     [] {
+       return Run(GroupsOfEight(1 << 20),
+                  AstraSystem({{TopologyKind::kSwitch, 8}, {TopologyKind::kRing, 1 << 17}},
+                              AlgorithmKind::kRing, 1));
+     }},
     {"torus_32x32",
      [] {
        return RunOver({{TopologyKind::kRing, 32}, {TopologyKind::kRing, 32}}, AlgorithmKind::kRing);
