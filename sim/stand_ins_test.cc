@@ -88,5 +88,23 @@ TEST(StandInsTest, SendsCannotBeReplicated) {
                        "rank 0, node 1 (send): sends and receives have a fixed peer"));
 }
 
+TEST(StandInsTest, TwoGroupsThatWouldBeOneAreRefused) {
+  TraceMaker maker(4);
+  const uint32_t a = maker.AddGroup("a", {0, 1});
+  const uint32_t b = maker.AddGroup("b", {1, 0});
+  maker.AddGroup("c", {2, 3});
+  for (int32_t rank = 0; rank < 2; ++rank) {
+    maker.Collective(rank, 1, CollectiveType::kAllReduce, 8, a);
+    maker.Collective(rank, 2, CollectiveType::kAllReduce, 8, b, {1});
+  }
+  SimOptions options;
+  options.replicate_missing_ranks = true;
+  const Trace trace = maker.Make({2, 3});
+  EXPECT_THAT(
+      Simulate(trace, TestSystem({{TopologyKind::kRing, 4, 1, 1}}), options, nullptr).status(),
+      StatusIs(absl::StatusCode::kInvalidArgument,
+               "groups \"a\" (entry 1) and \"b\" (entry 2) would both be \"c\""));
+}
+
 }  // namespace
 }  // namespace chakrad

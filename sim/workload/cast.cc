@@ -85,8 +85,16 @@ class Caster {
       groups_of_.push_back(std::move(groups));
     }
     for (const auto& [rank, stand_in] : cast_->stand_in_by_rank) {
+      std::map<uint32_t, uint32_t> group_by_target;
       for (const uint32_t group : groups_of_[cast_->trace_of[rank]]) {
         RETURN_IF_ERROR(ResolveGroup(rank, stand_in, group));
+        const uint32_t target = cast_->GroupFor(rank, group);
+        const auto [it, added] = group_by_target.emplace(target, group);
+        if (added) continue;
+        return absl::InvalidArgumentError(
+            absl::StrCat("rank ", rank, " is missing and rank ", stand_in,
+                         " cannot stand in for it: groups ", GroupName(it->second), " and ",
+                         GroupName(group), " would both be ", GroupName(target)));
       }
     }
     return absl::OkStatus();
