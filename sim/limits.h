@@ -50,6 +50,9 @@ inline constexpr int64_t kMaxFaultsListed = 64;
 // Directed links of a system on the link back end (about 50 bytes each: 1.6 GB). A torus of 2^20
 // NPUs has 6 million; fully connected ones have one a pair, 4,096 NPUs 17 million.
 inline constexpr int64_t kMaxLinks = int64_t{1} << 25;
+// Places times steps of a ring whose ports and starts all differ, which is walked place by place:
+// about half a minute.
+inline constexpr int64_t kMaxRingWork = int64_t{1} << 36;
 // Lines of detail in a message about a run that cannot finish.
 inline constexpr int kWaitsListed = 10;
 

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "absl/strings/str_cat.h"
 #include "sim/collective/batch_ring.h"
 #include "sim/collective/batch_symmetric.h"
 #include "sim/collective/steps.h"
@@ -98,7 +99,8 @@ absl::Status BatchEvaluator::EvaluateAfresh(const CollectiveCall& call, const Gr
                                             BatchAnswer* answer) {
   answer->flat = plan_.flat;
   if (join_ps.size() == 1 && Symmetric(group, join_ps[0], answer)) return absl::OkStatus();
-  if (SinglePhase(group, join_ps, answer)) return absl::OkStatus();
+  ASSIGN_OR_RETURN(const bool answered, SinglePhase(group, join_ps, answer));
+  if (answered) return absl::OkStatus();
   return ByMessages(call, group, join_ps, answer);
 }
 
@@ -196,8 +198,9 @@ bool BatchEvaluator::OnePortEach() const {
 
 // ---- One phase, members that join at different times or have different links.
 
-bool BatchEvaluator::SinglePhase(const GroupIndex& group, absl::Span<const int64_t> join_ps,
-                                 BatchAnswer* answer) {
+absl::StatusOr<bool> BatchEvaluator::SinglePhase(const GroupIndex& group,
+                                                 absl::Span<const int64_t> join_ps,
+                                                 BatchAnswer* answer) {
   if (plan_.phases.size() != 1) return false;
   const CollectivePhase& phase = plan_.phases[0];
   const bool ring = phase.algorithm == AlgorithmKind::kRing;
@@ -221,6 +224,11 @@ bool BatchEvaluator::SinglePhase(const GroupIndex& group, absl::Span<const int64
       now = ring ? RingTurn(group, phase, ChunkDirection(phase, lane, system_->num_queues_per_dim),
                             now)
                  : PairsTurn(group, phase, now);
+      if (now.empty()) {
+        return absl::ResourceExhaustedError(absl::StrCat(
+            "a ring of ", n, " ranks whose links and starts all differ needs more than ",
+            kMaxRingWork, " steps of a rank"));
+      }
     }
     for (int64_t i = 0; i < n; ++i) ends[i] = std::max(ends[i], now[i]);
   }
@@ -248,6 +256,7 @@ std::vector<int64_t> BatchEvaluator::RingTurn(const GroupIndex& group, const Col
   __int128 extra = __int128{phase.sends_count + 1} * phase.endpoint_delay_ps;
   if (reduces) extra += __int128{n - 1} * ReductionPs(*system_, phase.message_bytes);
   const int64_t extra_ps = extra < kHorizonPs ? static_cast<int64_t>(extra) : kHorizonPs;
+  if (ends.empty()) return ends;
   for (int64_t& end : ends) end = AddPs(end, extra_ps);
   if (direction < 0) std::reverse(ends.begin(), ends.end());
   return ends;

@@ -14,9 +14,11 @@
 #define CHAKRAD_SIM_COLLECTIVE_BATCH_H_
 
 #include <cstdint>
+#include <functional>
 #include <map>
 #include <memory>
 #include <tuple>
+#include <utility>
 #include <vector>
 
 #include "absl/types/span.h"
@@ -60,6 +62,8 @@ class BatchEvaluator {
   bool NothingToDo(const CollectiveCall& call, const GroupIndex& group);
   // What the collective puts on each dimension, all members together. Valid until the next call.
   const std::vector<DimTraffic>& Traffic(const CollectiveCall& call, const GroupIndex& group);
+  // Asked now and then in the message-by-message way; an error ends it.
+  void SetLook(std::function<absl::Status()> look) { look_ = std::move(look); }
   // Messages that ways other than the short cuts took: a measure of work, for limits.
   int64_t events_count() const { return events_count_; }
 
@@ -71,7 +75,9 @@ class BatchEvaluator {
   absl::Status EvaluateAfresh(const CollectiveCall& call, const GroupIndex& group,
                               absl::Span<const int64_t> join_ps, BatchAnswer* answer);
   // The two fill in `answer` and return true, or return false: not a case of theirs.
-  bool SinglePhase(const GroupIndex& group, absl::Span<const int64_t> join_ps, BatchAnswer* answer);
+  // RESOURCE_EXHAUSTED: a ring of too many places that all differ.
+  absl::StatusOr<bool> SinglePhase(const GroupIndex& group, absl::Span<const int64_t> join_ps,
+                                   BatchAnswer* answer);
   bool Symmetric(const GroupIndex& group, int64_t join_ps, BatchAnswer* answer);
   bool IsSymmetric(const GroupIndex& group, const CollectivePhase& phase) const;
   // One chunk of a phase over all members, from start to end of each; ps.
@@ -93,6 +99,7 @@ class BatchEvaluator {
   std::map<Key, std::vector<DimTraffic>> traffic_;
   std::map<Key, BatchAnswer> kept_;  // Of members that join together at 0.
   int64_t kept_entries_ = 0;
+  std::function<absl::Status()> look_;
   int64_t events_count_ = 0;
 };
 

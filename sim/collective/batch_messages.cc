@@ -50,7 +50,7 @@ absl::Status BatchEvaluator::ByMessages(const CollectiveCall& call, const GroupI
         EventTag{static_cast<uint8_t>(EventKind::kTimer), 0, static_cast<uint32_t>(position)});
   }
   for (Event event; queue.Pop(&event);) {
-    ++events_count_;
+    if (++events_count_ % kEventsPerLook == 0 && look_) RETURN_IF_ERROR(look_());
     if (event.at_ps >= kHorizonPs) break;
     if (event.tag.kind >= kFirstCollectiveKind) {
       engine.Handle(event);

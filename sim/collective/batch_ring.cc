@@ -195,6 +195,8 @@ std::vector<int64_t> RingEnds(absl::Span<const int64_t> start_ps,
     }
     line.Step();
   }
+  const int64_t n = static_cast<int64_t>(start_ps.size());
+  if (step < steps_count && steps_count - step > kMaxRingWork / n) return {};
   std::vector<int64_t> now = line.Values(), next(now.size());
   for (; step < steps_count; ++step) {
     if (step % kStepsPerLook == 0 && *std::max_element(now.begin(), now.end()) >= kHorizonPs) {

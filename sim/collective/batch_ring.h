@@ -21,6 +21,7 @@ namespace chakrad {
 // longest way wins, and what is left is a maximum over a window that slides round the ring.
 // Else O(steps_count * runs), where a run is a stretch of places with b linear in the place (few,
 // when few links and starts are special), and O(steps_count * n) when there are many runs.
+// Empty when that would be more than kMaxRingWork.
 std::vector<int64_t> RingEnds(absl::Span<const int64_t> start_ps,
                               absl::Span<const int64_t> delay_ps, absl::Span<const int64_t> port_ps,
                               int64_t steps_count);

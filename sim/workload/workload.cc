@@ -78,12 +78,23 @@ Workload::Workload(const WorkloadParts& parts, Channels channels)
       parts.options->whole_collectives && !parts.options->link_traffic && BatchCoversAll(parts);
   if (batch) {
     batch_ = std::make_unique<BatchEvaluator>(system_, &trace_->groups);
+    batch_->SetLook([this] { return Look(); });
   } else {
     engine_ =
         std::make_unique<CollectiveEngine>(system_, &trace_->groups, queue_, parts.network, this);
   }
   MakeCohorts(batch && parts.options->fold && all_to_all_bytes_.empty() &&
               !NeedsSingleRanks(parts));
+}
+
+absl::Status Workload::Look() const {
+  if (batch_->events_count() > parts_.options->max_events) {
+    return absl::ResourceExhaustedError(
+        absl::StrCat("max_events: more than ", parts_.options->max_events, " events"));
+  }
+  if (observer_ == nullptr || !observer_->Cancelled()) return absl::OkStatus();
+  return absl::CancelledError(
+      absl::StrCat("cancelled at ", queue_->now_ps() / kPsPerNs, " ns, in a collective"));
 }
 
 void Workload::Start() {

@@ -124,6 +124,7 @@ class Workload : public CollectiveHost {
   bool IsRunning(int32_t rank, uint32_t node) const;
 
   // workload.cc
+  absl::Status Look() const;  // Whether to go on, in a long evaluation.
   void BecomeUnblocked(uint32_t cohort, uint32_t node);
   void BecomeReady(uint32_t cohort, uint32_t node);
   bool IssueNext(uint32_t cohort);
