@@ -11,6 +11,25 @@ namespace {
 
 constexpr int64_t kMs = 1'000'000'000;  // Picoseconds.
 
+void AddNetwork(v1::SimulationResult* result) {
+  v1::DimensionResult* dim = result->add_dimensions();
+  dim->set_links_count(2);
+  dim->set_messages_count(4);
+  dim->set_bytes(2048);
+  dim->set_busy_ps(6 * kMs);
+  dim->set_max_busy_ps(5 * kMs);
+  dim->set_queue_ps(1 * kMs);
+  dim->set_utilisation(0.125);
+  v1::LinkResult* link = result->add_links();
+  link->set_from(-1);
+  link->set_to(2);
+  link->set_busy_ps(1 * kMs);
+  link = result->add_links();
+  link->set_from(3);
+  link->set_to(-1);
+  link->set_busy_ps(5 * kMs);
+}
+
 v1::SimulationResult Result() {
   v1::SimulationResult result;
   result.set_semantics("physical");
@@ -48,22 +67,7 @@ v1::SimulationResult Result() {
     collective->set_end_ps((i == 0 ? 3 : 5) * kMs);  // 1 ms and 3 ms.
     collective->set_bus_bandwidth(i == 0 ? 8 : 4);
   }
-  v1::DimensionResult* dim = result.add_dimensions();
-  dim->set_links_count(2);
-  dim->set_messages_count(4);
-  dim->set_bytes(2048);
-  dim->set_busy_ps(6 * kMs);
-  dim->set_max_busy_ps(5 * kMs);
-  dim->set_queue_ps(1 * kMs);
-  dim->set_utilisation(0.125);
-  v1::LinkResult* link = result.add_links();
-  link->set_from(-1);
-  link->set_to(2);
-  link->set_busy_ps(1 * kMs);
-  link = result.add_links();
-  link->set_from(3);
-  link->set_to(-1);
-  link->set_busy_ps(5 * kMs);
+  AddNetwork(&result);
   result.add_names("a, \"quoted\" name");
   result.add_names("gemm");
   for (int i = 0; i < 3; ++i) {
@@ -170,6 +174,22 @@ TEST(ResultFilesTest, CsvHasALineAnEntryWithExactTimes) {
   EXPECT_NE(folder.Read("a/b/dimensions.csv").find("\n0,2,4,2048,"), std::string::npos);
   EXPECT_NE(folder.Read("a/b/collectives.csv").find("\ndp,1,ALL_REDUCE,6,1048576,1000000.000,"),
             std::string::npos);
+}
+
+TEST(ResultViewTest, MemoryPeaksAreATable) {
+  v1::SimulationResult result = Result();
+  v1::MemoryPeak* peak = result.add_memory();
+  peak->set_rank(3);
+  peak->set_device("cuda:0");
+  peak->set_resident_bytes(1024);
+  peak->set_peak_bytes(4096);
+  peak->set_peak_at_ps(2 * kMs);
+  EXPECT_NE(ResultText(result, false)
+                .find("rank  device  resident     peak     at\n"
+                      "                                    ms\n"
+                      "   3  cuda:0   1.0 KiB  4.0 KiB  2.000\n"),
+            std::string::npos)
+      << ResultText(result, false);
 }
 
 }  // namespace
