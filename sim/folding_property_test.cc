@@ -178,6 +178,35 @@ TEST_P(FoldingTest, FoldedUnfoldedAndMessageByMessageAgree) {
   EXPECT_GT(fewer_events, 200);
 }
 
+// Two collectives on two streams begin at once; the first ends at different times and splits the
+// cohort before the second, which ends for all together, is dealt with.
+TEST(FoldingOfTwoStreamsTest, ASplitByOneCollectiveReachesTheOtherOfTheSameMoment) {
+  TraceMaker maker(kRanks);
+  for (int32_t rank = 0; rank < kRanks; ++rank) {
+    for (const uint64_t id : {1, 2}) {
+      const CommOp op{
+          .collective = id == 1 ? CollectiveType::kAllReduce : CollectiveType::kAllGather,
+          .bytes = 1 << 16};
+      const Queue queue{Queue::Kind::kDeviceStream, 0, static_cast<int64_t>(id)};
+      maker.Add(
+          rank,
+          NodeSpec{
+              .id = id, .type = NodeType::kCommColl, .name = "coll", .queue = queue, .comm = &op});
+    }
+    maker.Comp(rank, 3, 1000, {1});
+    maker.Comp(rank, 4, 1000, {2});
+  }
+  const Trace trace = maker.Make();
+  SystemDescription system = TestSystem({{TopologyKind::kRing, kRanks, 50, 500}});
+  system.issue_rule = IssueRule::kRecordedQueues;
+  system.all_reduce.per_dim[0].kind = AlgorithmKind::kDoubleBinaryTree;
+  const absl::StatusOr<Answers> single = RunJob(trace, system, false, true);
+  const absl::StatusOr<Answers> folded = RunJob(trace, system, true, true);
+  ASSERT_TRUE(single.ok() && folded.ok()) << single.status() << folded.status();
+  EXPECT_GT(folded->result.classes.size(), 1u);
+  EXPECT_EQ(Difference(*single, *folded), "");
+}
+
 INSTANTIATE_TEST_SUITE_P(Semantics, FoldingTest,
                          testing::Values(Semantics::kAstra, Semantics::kPhysical),
                          [](const auto& info) { return std::string(SemanticsName(info.param)); });

@@ -168,6 +168,7 @@ void Workload::FillParts(const Cohort& cohort, GroupUse* use) {
 
 void Workload::ApplyOutcomes() {
   std::vector<Outcome> outcomes;
+  cohorts_before_outcomes_ = cohorts_.size();
   while (!complete_.empty() && status_.ok()) {
     const std::vector<Meeting*> meetings = std::move(complete_.front());
     complete_.pop_front();
@@ -175,8 +176,9 @@ void Workload::ApplyOutcomes() {
     CollectOutcomes(meetings, &outcomes);
     if (!status_.ok()) return;
     std::sort(outcomes.begin(), outcomes.end(), [](const Outcome& a, const Outcome& b) {
-      return std::tie(a.cohort, a.end_ps, a.bytes, a.wait_ps, a.last_position, a.rank) <
-             std::tie(b.cohort, b.end_ps, b.bytes, b.wait_ps, b.last_position, b.rank);
+      return std::tie(a.cohort, a.end_ps, a.bytes, a.wait_ps, a.last_position, a.last_node,
+                      a.rank) <
+             std::tie(b.cohort, b.end_ps, b.bytes, b.wait_ps, b.last_position, b.last_node, b.rank);
     });
     for (auto begin = outcomes.begin(); begin != outcomes.end();) {
       auto end = begin;
@@ -201,8 +203,9 @@ void Workload::CollectOutcomes(const std::vector<Meeting*>& meetings,
       return;
     }
     Outcome outcome;
-    outcome.last_node = meeting->NodeOf(meeting->last_position);
-    const bool alike = meeting->together() && answer.alike();
+    // An earlier outcome of the same moment may have split the cohort that joined as one.
+    const bool alike = meeting->together() && answer.alike() &&
+                       (cohorts_.size() == cohorts_before_outcomes_ || InOneCohort(index));
     for (int32_t position = 0; position < (alike ? 1 : meeting->members_count); ++position) {
       outcome.rank = index.RankAt(position);
       outcome.cohort = cohort_of_[outcome.rank];
@@ -210,7 +213,11 @@ void Workload::CollectOutcomes(const std::vector<Meeting*>& meetings,
       outcome.bytes = answer.Bytes(position);
       outcome.node = meeting->NodeOf(position);
       outcome.wait_ps = meeting->all_joined_ps - meeting->JoinPs(position);
-      outcome.last_position = outcome.wait_ps > 0 ? meeting->last_position : 0;
+      const bool waited = outcome.wait_ps > 0;
+      outcome.last_position = waited ? meeting->last_position : 0;
+      // Groups of one cohort may have waited for different nodes; only the path asks which.
+      outcome.last_node =
+          waited && parts_.options->critical_path ? meeting->NodeOf(meeting->last_position) : 0;
       if (alike) outcome.group = meeting->first_call.group;
       if (alike) outcome.ranks_count = meeting->members_count;
       meeting->end_ps = std::max(meeting->end_ps, outcome.end_ps);
@@ -220,6 +227,14 @@ void Workload::CollectOutcomes(const std::vector<Meeting*>& meetings,
     AddTraffic(batch_->Traffic(meeting->first_call, index));
     rendezvous_.Close(meeting);
   }
+}
+
+bool Workload::InOneCohort(const GroupIndex& group) const {
+  const uint32_t cohort = cohort_of_[group.RankAt(0)];
+  for (int32_t position = 1; position < group.members_count(); ++position) {
+    if (cohort_of_[group.RankAt(position)] != cohort) return false;
+  }
+  return true;
 }
 
 void Workload::AddTraffic(const std::vector<DimTraffic>& traffic) {

@@ -112,11 +112,11 @@ class Workload : public CollectiveHost {
     int64_t bytes = 0;
     int64_t wait_ps = 0;
     int32_t last_position = 0;
-    uint32_t last_node = 0;
+    uint32_t last_node = 0;  // Of who came last; 0 unless it was waited for and is asked for.
     uint32_t node = 0;
     bool LikeAs(const Outcome& other) const {
       return end_ps == other.end_ps && bytes == other.bytes && wait_ps == other.wait_ps &&
-             last_position == other.last_position;
+             last_position == other.last_position && last_node == other.last_node;
     }
   };
 
@@ -152,6 +152,7 @@ class Workload : public CollectiveHost {
   void FillParts(const Cohort& cohort, GroupUse* use);
   void ApplyOutcomes();
   void CollectOutcomes(const std::vector<Meeting*>& meetings, std::vector<Outcome>* outcomes);
+  bool InOneCohort(const GroupIndex& group) const;
   void ApplyTo(std::vector<Outcome>::iterator begin, std::vector<Outcome>::iterator end);
   void Conclude(uint32_t cohort, const Outcome& outcome);
   void LogMeeting(const Meeting& meeting, bool flat);
@@ -184,6 +185,7 @@ class Workload : public CollectiveHost {
   std::vector<Timer> timers_;
   std::vector<uint32_t> free_timers_;
   std::deque<std::vector<Meeting*>> complete_;  // By join: meetings that it completed.
+  size_t cohorts_before_outcomes_ = 0;          // Their number when ApplyOutcomes began.
   std::vector<TimelineInterval> intervals_;     // That end now; not yet seen by the observer.
   // (rank << 32 | node): bytes of an all-to-all that another member has more of.
   std::unordered_map<uint64_t, int64_t> all_to_all_bytes_;
