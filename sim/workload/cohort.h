@@ -24,7 +24,8 @@ struct Slot {
   static constexpr int64_t kNotYet = -1;
   uint32_t node = kNone;  // Running; kNone: the slot is free.
   int64_t since_ps = 0;
-  int64_t until_ps = kNotYet;   // Known end, for which an event is in the queue.
+  int64_t until_ps = kNotYet;   // Known end, for which an event is in the queue,
+  int64_t push = 0;             // pushed as the how manieth of the run: see CopyInFlight.
   std::vector<uint32_t> ready;  // Min-heap of places in id order: nodes that wait for the slot.
   // Event-driven collectives: which of which group is running.
   uint32_t group = kNone;

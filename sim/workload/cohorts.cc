@@ -5,7 +5,6 @@
 #include <utility>
 
 #include "absl/strings/str_cat.h"
-#include "sim/engine/event_kind.h"
 #include "sim/limits.h"
 #include "sim/workload/workload.h"
 
@@ -105,27 +104,34 @@ std::vector<uint32_t> Workload::Split(uint32_t parent, std::vector<std::vector<i
   return cohorts;
 }
 
-// What will end by itself for the parent will do so for the child, too.
+// What will end by itself for the parent will do so for the child, too; what ends at one time in
+// the same order.
 void Workload::CopyInFlight(uint32_t parent, uint32_t child) {
-  Cohort& state = cohorts_[child];
-  state.timers.clear();
-  for (size_t i = 0; i < state.slots.size(); ++i) {
-    const Slot& slot = state.slots[i];
+  cohorts_[child].timers.clear();
+  struct End {
+    int64_t push;
+    bool is_timer;
+    uint32_t index;
+  };
+  std::vector<End> ends;
+  for (uint32_t i = 0; i < cohorts_[parent].slots.size(); ++i) {
+    const Slot& slot = cohorts_[parent].slots[i];
     if (slot.node == kNone || slot.until_ps == Slot::kNotYet) continue;
-    queue_->Push(slot.until_ps, EventTag{static_cast<uint8_t>(EventKind::kSlotDone),
-                                         static_cast<uint32_t>(i), child});
+    ends.push_back({slot.push, false, i});
   }
   for (const uint32_t index : cohorts_[parent].timers) {
-    if (free_timers_.empty()) {
-      free_timers_.push_back(static_cast<uint32_t>(timers_.size()));
-      timers_.emplace_back();
+    ends.push_back({timers_[index].push, true, index});
+  }
+  std::sort(ends.begin(), ends.end(), [](const End& a, const End& b) { return a.push < b.push; });
+  for (const End& end : ends) {
+    if (end.is_timer) {
+      Timer timer = timers_[end.index];
+      timer.cohort = child;
+      PushTimer(timer);
+    } else {
+      const uint16_t slot = static_cast<uint16_t>(end.index);
+      PushSlotEnd(child, slot, cohorts_[child].slots[slot].until_ps);
     }
-    const uint32_t copy = free_timers_.back();
-    free_timers_.pop_back();
-    timers_[copy] = timers_[index];
-    timers_[copy].cohort = child;
-    state.timers.push_back(copy);
-    queue_->Push(timers_[copy].end_ps, EventTag{static_cast<uint8_t>(EventKind::kTimer), 0, copy});
   }
 }
 

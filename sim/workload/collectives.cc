@@ -29,9 +29,7 @@ void Workload::IssueCollective(uint32_t cohort, uint16_t slot, uint32_t node) {
     counts_.charged_any_time = counts_.charged_any_time || state.trace->work_ns[node] > 0;
     const int64_t until_ps =
         queue_->now_ps() + RecordedCommPs(system_->semantics, *state.trace, node);
-    state.slots[slot].until_ps = until_ps;
-    queue_->Push(until_ps, EventTag{static_cast<uint8_t>(EventKind::kSlotDone), slot, cohort});
-    return;
+    return PushSlotEnd(cohort, slot, until_ps);
   }
   const CollectiveCall call = CallOf(state, node);
   if (system_->semantics == Semantics::kAstra && call.type != CollectiveType::kAllReduce &&
@@ -275,8 +273,7 @@ void Workload::Conclude(uint32_t cohort, const Outcome& outcome) {
   Cohort& state = cohorts_[cohort];
   const uint16_t slot = state.plan->slot[outcome.node];
   CHECK(state.slots[slot].node == outcome.node) << Describe(outcome.rank, outcome.node);
-  state.slots[slot].until_ps = outcome.end_ps;
-  queue_->Push(outcome.end_ps, EventTag{static_cast<uint8_t>(EventKind::kSlotDone), slot, cohort});
+  PushSlotEnd(cohort, slot, outcome.end_ps);
   AddBytes(&state, outcome.bytes);
   if (outcome.wait_ps == 0) return;
   state.wait_ps += outcome.wait_ps;

@@ -198,8 +198,7 @@ void Workload::Issue(uint32_t cohort, uint16_t slot, uint32_t node) {
     const double scaled = static_cast<double>(takes_ps) * state.compute_scale;
     takes_ps = scaled < static_cast<double>(kMaxDelayPs) ? std::llround(scaled) : kMaxDelayPs;
   }
-  state.slots[slot].until_ps = queue_->now_ps() + takes_ps;
-  queue_->Push(queue_->now_ps() + takes_ps, Tag(EventKind::kSlotDone, cohort, slot));
+  PushSlotEnd(cohort, slot, queue_->now_ps() + takes_ps);
 }
 
 // An access that states no size takes what was recorded.
@@ -212,8 +211,7 @@ void Workload::IssueMemory(uint32_t cohort, uint16_t slot, uint32_t node) {
                                : remote_memory_->Access(now_ps, state.ranks[0],
                                                         std::max<int64_t>(size->tensor_bytes, 0));
   counts_.charged_any_time = counts_.charged_any_time || until_ps > now_ps;
-  state.slots[slot].until_ps = until_ps;
-  queue_->Push(until_ps, Tag(EventKind::kSlotDone, cohort, slot));
+  PushSlotEnd(cohort, slot, until_ps);
 }
 
 void Workload::AddBytes(Cohort* cohort, int64_t bytes) {
@@ -247,17 +245,30 @@ void Workload::PostReceive(uint32_t cohort, uint32_t node) {
 }
 
 void Workload::SetTimer(Timer timer, int64_t dur_ps) {
+  timer.start_ps = queue_->now_ps();
+  timer.end_ps = timer.start_ps + dur_ps;
+  PushTimer(timer);
+}
+
+void Workload::PushTimer(const Timer& timer) {
   if (free_timers_.empty()) {
     free_timers_.push_back(static_cast<uint32_t>(timers_.size()));
     timers_.emplace_back();
   }
   const uint32_t index = free_timers_.back();
   free_timers_.pop_back();
-  timer.start_ps = queue_->now_ps();
-  timer.end_ps = timer.start_ps + dur_ps;
   timers_[index] = timer;
-  cohorts_[timer.cohort].timers.push_back(index);
+  timers_[index].push = ++pushes_count_;
+  std::vector<uint32_t>& of_cohort = cohorts_[timer.cohort].timers;
+  timers_[index].place = of_cohort.size();
+  of_cohort.push_back(index);
   queue_->Push(timer.end_ps, Tag(EventKind::kTimer, index));
+}
+
+void Workload::PushSlotEnd(uint32_t cohort, uint16_t slot, int64_t until_ps) {
+  cohorts_[cohort].slots[slot].until_ps = until_ps;
+  cohorts_[cohort].slots[slot].push = ++pushes_count_;
+  queue_->Push(until_ps, Tag(EventKind::kSlotDone, cohort, slot));
 }
 
 // ---- From running to ended.
@@ -304,7 +315,9 @@ void Workload::EndTimer(uint32_t index) {
   const Timer timer = timers_[index];
   free_timers_.push_back(index);
   Cohort& state = cohorts_[timer.cohort];
-  state.timers.erase(std::find(state.timers.begin(), state.timers.end(), index));
+  timers_[state.timers.back()].place = timer.place;
+  state.timers[timer.place] = state.timers.back();
+  state.timers.pop_back();
   switch (timer.kind) {
     case Timer::Kind::kGap:
       state.account.EndGap(queue_->now_ps());

@@ -101,6 +101,8 @@ class Workload : public CollectiveHost {
     int64_t start_ps = 0;
     int64_t end_ps = 0;
     int64_t number = 0;  // kReceive: of the message in its channel.
+    int64_t push = 0;    // As Slot::push.
+    size_t place = 0;    // In Cohort::timers.
   };
   // How a collective went for some of a cohort's ranks.
   struct Outcome {
@@ -140,6 +142,9 @@ class Workload : public CollectiveHost {
   void End(uint32_t cohort, uint32_t node, int64_t start_ps);
   void Settle(uint32_t cohort);
   void SetTimer(Timer timer, int64_t dur_ps);
+  void PushTimer(const Timer& timer);
+  // What runs on the slot ends at until_ps.
+  void PushSlotEnd(uint32_t cohort, uint16_t slot, int64_t until_ps);
   IntervalKind KindOf(const Cohort& cohort, uint32_t node) const;
   Channel& ChannelOf(const Cohort& cohort, uint32_t node);
   void AddBytes(Cohort* cohort, int64_t bytes);
@@ -183,6 +188,7 @@ class Workload : public CollectiveHost {
   int64_t pending_count_ = 0;        // Entries of Cohort::pending, over all cohorts.
   std::vector<uint32_t> ended_;      // Nodes of the cohort being settled, oldest first.
   std::vector<Timer> timers_;
+  int64_t pushes_count_ = 0;  // Of ends of slots and timers.
   std::vector<uint32_t> free_timers_;
   std::deque<std::vector<Meeting*>> complete_;  // By join: meetings that it completed.
   size_t cohorts_before_outcomes_ = 0;          // Their number when ApplyOutcomes began.
