@@ -121,7 +121,8 @@ absl::StatusOr<SimResult> Simulate(const Trace& trace, const SystemDescription& 
     return absl::InvalidArgumentError(
         absl::StrCat("max_simulated_ps: ", options.max_simulated_ps, " is not at least 1"));
   }
-  ASSIGN_OR_RETURN(Cast cast, CastRanks(trace, system, options.replicate_missing_ranks));
+  ASSIGN_OR_RETURN(Cast cast,
+                   CastRanks(trace, system, options.replicate_missing_ranks, options.memory_use));
   ASSIGN_OR_RETURN(const TraceParts parts, BuildParts(trace, system, cast));
   ASSIGN_OR_RETURN(Channels channels, BuildChannels(trace, cast));
 

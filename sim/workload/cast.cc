@@ -239,14 +239,16 @@ class Caster {
 
 }  // namespace
 
-absl::StatusOr<Cast> CastRanks(const Trace& trace, const SystemDescription& system,
-                               bool replicate) {
+absl::StatusOr<Cast> CastRanks(const Trace& trace, const SystemDescription& system, bool replicate,
+                               bool memory_use) {
   RETURN_IF_ERROR(CheckWorld(trace, system, replicate));
   Cast cast;
   Caster caster(trace, system, &cast);
   caster.Assign();
   RETURN_IF_ERROR(caster.Check());
-  ShareEqualTraces(trace, &cast);
+  const bool operators = memory_use || !system.compute.scale_by_class.empty() ||
+                         system.compute.basis == ComputeBasis::kOperatorShapes;
+  ShareEqualTraces(trace, operators, &cast);
   return cast;
 }
 

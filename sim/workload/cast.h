@@ -37,9 +37,11 @@ struct Cast {
   }
 };
 
+// `memory_use`: ranks with other tensors are not alike (SimOptions::memory_use).
 // INVALID_ARGUMENT: world size and topology disagree; ranks missing (unless
 // `replicate`); a group, peer or size that cannot be; a memory node without a duration.
-absl::StatusOr<Cast> CastRanks(const Trace& trace, const SystemDescription& system, bool replicate);
+absl::StatusOr<Cast> CastRanks(const Trace& trace, const SystemDescription& system, bool replicate,
+                               bool memory_use);
 
 }  // namespace chakrad
 

@@ -16,6 +16,11 @@ bool HasPointToPoint(const RankTrace& trace) {
   });
 }
 
+bool HasRoots(const RankTrace& trace) {
+  return std::any_of(trace.comm.begin(), trace.comm.end(),
+                     [](const CommOp& op) { return op.root != kNoRank; });
+}
+
 // What equal traces have in common, cheap to compare: the rest is compared once this is equal.
 struct Digest {
   size_t nodes_count = 0;
@@ -52,17 +57,26 @@ bool CommFits(const Trace& trace, const RankTrace& a, const RankTrace& b, GroupM
   return std::adjacent_find(targets.begin(), targets.end()) == targets.end();
 }
 
+// What an operator is, and which tensors it names.
+bool OperatorsAreEqual(const RankTrace& a, const RankTrace& b) {
+  if (a.dur_ns != b.dur_ns || a.cold_begin != b.cold_begin || a.cold != b.cold) return false;
+  for (uint32_t node = 0; node < a.size(); ++node) {
+    if (a.NameOf(node) != b.NameOf(node)) return false;
+  }
+  return true;
+}
+
 bool AreEqual(const Trace& trace, const RankTrace& a, const RankTrace& b, GroupMap* groups) {
   return a.id == b.id && a.type == b.type && a.flags == b.flags && a.queue == b.queue &&
          a.work_ns == b.work_ns && a.side == b.side && a.dep_begin == b.dep_begin &&
-         a.dep_node == b.dep_node && a.gap_node == b.gap_node && a.gap_ns == b.gap_ns &&
-         a.start_ns == b.start_ns && a.work_size == b.work_size && a.queues == b.queues &&
-         a.comm.size() == b.comm.size() && CommFits(trace, a, b, groups);
+         a.dep_node == b.dep_node && a.dep_kind == b.dep_kind && a.gap_node == b.gap_node &&
+         a.gap_ns == b.gap_ns && a.start_ns == b.start_ns && a.work_size == b.work_size &&
+         a.queues == b.queues && a.comm.size() == b.comm.size() && CommFits(trace, a, b, groups);
 }
 
 }  // namespace
 
-void ShareEqualTraces(const Trace& trace, Cast* cast) {
+void ShareEqualTraces(const Trace& trace, bool operators, Cast* cast) {
   std::map<Digest, std::vector<uint32_t>> firsts;  // Traces that others may share.
   std::vector<uint32_t> shared(trace.ranks.size());
   std::vector<GroupMap> groups(trace.ranks.size());
@@ -70,10 +84,12 @@ void ShareEqualTraces(const Trace& trace, Cast* cast) {
     const RankTrace& rank = trace.ranks[index];
     shared[index] = index;
     if (HasPointToPoint(rank)) continue;
+    if (!cast->shift_of.empty() && HasRoots(rank)) continue;
     std::vector<uint32_t>& candidates = firsts[DigestOf(rank)];
     for (const uint32_t first : candidates) {
       GroupMap fits;
       if (!AreEqual(trace, trace.ranks[first], rank, &fits)) continue;
+      if (operators && !OperatorsAreEqual(trace.ranks[first], rank)) continue;
       shared[index] = first;
       groups[index] = std::move(fits);
       break;
