@@ -38,6 +38,10 @@ int64_t RemoteMemoryQueue::Access(int64_t now_ps, int32_t rank, int64_t bytes) {
   return free_at_ps;
 }
 
+void RemoteMemoryQueue::CopyBusy(int32_t from, int32_t to) {
+  if (!free_at_ps_.empty() && !IsShared()) free_at_ps_[to] = free_at_ps_[from];
+}
+
 bool RemoteMemoryQueue::IsShared() const {
   return memory_.kind == RemoteMemory::Kind::kPool ||
          (memory_.kind == RemoteMemory::Kind::kPerNode && memory_.npus_per_node > 1);

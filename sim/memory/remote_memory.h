@@ -26,6 +26,10 @@ class RemoteMemoryQueue {
   // is to decide.
   int64_t Access(int64_t now_ps, int32_t rank, int64_t bytes);
 
+  // The memory of rank `to` is as busy as that of `from`, which stood for both. Nothing to do where
+  // ranks share.
+  void CopyBusy(int32_t from, int32_t to);
+
   // What an access takes when nobody is in its way.
   int64_t AccessPs(int64_t bytes) const;
   // Whether one rank's access may make another rank wait.

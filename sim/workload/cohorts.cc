@@ -66,7 +66,8 @@ void Workload::MakeCohort(uint32_t trace_index, double compute_scale, std::vecto
 
 std::vector<uint32_t> Workload::Split(uint32_t parent, std::vector<std::vector<int32_t>> parts) {
   std::vector<int32_t> ranks = std::move(cohorts_[parent].ranks);
-  std::vector<bool> leaves;  // By place in `ranks`.
+  const int32_t spoke = ranks[0];  // For all of them.
+  std::vector<bool> leaves;        // By place in `ranks`.
   leaves.assign(ranks.size(), false);
   for (const std::vector<int32_t>& part : parts) {
     for (const int32_t rank : part) {
@@ -101,6 +102,11 @@ std::vector<uint32_t> Workload::Split(uint32_t parent, std::vector<std::vector<i
     cohorts.push_back(child);
   }
   cohorts_[parent].ranks = stay.empty() ? std::move(parts[0]) : std::move(stay);
+  if (remote_memory_ != nullptr) {
+    remote_memory_->CopyBusy(spoke, cohorts_[parent].ranks[0]);
+    for (const uint32_t cohort : cohorts)
+      remote_memory_->CopyBusy(spoke, cohorts_[cohort].ranks[0]);
+  }
   return cohorts;
 }
 
