@@ -2,6 +2,8 @@
 
 #include <algorithm>
 
+#include "absl/numeric/int128.h"
+#include "common/saturating.h"
 #include "sim/collective/steps.h"
 
 namespace chakrad {
@@ -76,7 +78,8 @@ class Counter {
     for (int dim = topology_.FirstDifferingDim(src, dst);
          dim < static_cast<int>(topology_.dims().size()); ++dim) {
       if (topology_.coordinate(src, dim) == topology_.coordinate(dst, dim)) continue;
-      (*dims_)[dim].messages_count += messages_count;
+      int64_t& count = (*dims_)[dim].messages_count;
+      count = SaturatingAdd(count, messages_count);
       (*dims_)[dim].bytes += static_cast<double>(messages_count) * bytes;
       if (system_.semantics == Semantics::kAstra) break;
     }
@@ -119,7 +122,10 @@ std::vector<DimTraffic> TrafficOf(const SystemDescription& system, const Topolog
           bytes += PairStepAt(phase, 0, step, 1).bytes;
         }
       }
-      dims[dim].messages_count += members * plan.chunks_count * phase.sends_count;
+      // Ring all-to-alls of very many ranks have more than int64 holds.
+      const absl::int128 count =
+          absl::int128(members) * plan.chunks_count * phase.sends_count + dims[dim].messages_count;
+      dims[dim].messages_count = static_cast<int64_t>(std::min<absl::int128>(count, INT64_MAX));
       dims[dim].bytes += static_cast<double>(members) * plan.chunks_count * bytes;
       continue;
     }

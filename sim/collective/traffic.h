@@ -12,7 +12,7 @@
 namespace chakrad {
 
 struct DimTraffic {
-  int64_t messages_count = 0;
+  int64_t messages_count = 0;  // Stops at INT64_MAX.
   double bytes = 0;
   friend bool operator==(const DimTraffic&, const DimTraffic&) = default;
 };

@@ -12,6 +12,7 @@
 #include <utility>
 #include <vector>
 
+#include "common/saturating.h"
 #include "sim/workload/node_plan.h"
 #include "sim/workload/rank_graph.h"
 #include "sim/workload/time_account.h"
@@ -81,6 +82,12 @@ struct Cohort {
   std::vector<Crossing> crossings;
 
   bool done() const { return nodes_done == trace->size(); }
+  // Waits overlap on several queues: their sums stop at INT64_MAX.
+  void AddWait(uint32_t group, int32_t position, int64_t dur_ps) {
+    wait_ps = SaturatingAdd(wait_ps, dur_ps);
+    int64_t& sum_ps = wait_ps_for[{group, position}];
+    sum_ps = SaturatingAdd(sum_ps, dur_ps);
+  }
   GroupUse& UseOf(uint32_t group) {
     for (GroupUse& use : groups) {
       if (use.group == group) return use;

@@ -5,6 +5,7 @@
 #include <utility>
 
 #include "common/check.h"
+#include "common/saturating.h"
 #include "sim/compute/node_costs.h"
 #include "sim/engine/event_kind.h"
 #include "sim/engine/semantics.h"
@@ -127,9 +128,8 @@ void Workload::OnCollectiveDone(int32_t rank, uint32_t node) {
   const int64_t join_ps = meeting->JoinPs(index.PositionOf(rank));
   if (meeting->complete() && meeting->all_joined_ps > join_ps) {
     const int64_t wait_ps = meeting->all_joined_ps - join_ps;
-    state.wait_ps += wait_ps;
     const uint32_t group = GroupNamedBy(*state.trace, node);
-    state.wait_ps_for[{group, meeting->last_position}] += wait_ps;
+    state.AddWait(group, meeting->last_position, wait_ps);
     if (parts_.options->critical_path) {
       state.crossings.push_back({node, group, meeting->last_position,
                                  meeting->NodeOf(meeting->last_position), meeting->all_joined_ps});
@@ -237,7 +237,8 @@ bool Workload::InOneCohort(const GroupIndex& group) const {
 
 void Workload::AddTraffic(const std::vector<DimTraffic>& traffic) {
   for (size_t dim = 0; dim < traffic.size(); ++dim) {
-    traffic_[dim].messages_count += traffic[dim].messages_count;
+    traffic_[dim].messages_count =
+        SaturatingAdd(traffic_[dim].messages_count, traffic[dim].messages_count);
     traffic_[dim].bytes += traffic[dim].bytes;
   }
 }
@@ -276,9 +277,8 @@ void Workload::Conclude(uint32_t cohort, const Outcome& outcome) {
   PushSlotEnd(cohort, slot, outcome.end_ps);
   AddBytes(&state, outcome.bytes);
   if (outcome.wait_ps == 0) return;
-  state.wait_ps += outcome.wait_ps;
   const uint32_t group = GroupNamedBy(*state.trace, outcome.node);
-  state.wait_ps_for[{group, outcome.last_position}] += outcome.wait_ps;
+  state.AddWait(group, outcome.last_position, outcome.wait_ps);
   if (parts_.options->critical_path) {
     state.crossings.push_back({outcome.node, group, outcome.last_position, outcome.last_node,
                                state.slots[slot].since_ps + outcome.wait_ps});

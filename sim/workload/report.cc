@@ -4,6 +4,7 @@
 #include <map>
 #include <utility>
 
+#include "common/saturating.h"
 #include "sim/memory/tensor_lifetimes.h"
 #include "sim/workload/critical_path.h"
 #include "sim/workload/workload.h"
@@ -56,7 +57,8 @@ std::vector<DimResult> Workload::Dims(const std::vector<LinkUse>& links, int64_t
   std::vector<DimTraffic> traffic = traffic_;
   for (const LinkUse& use : links) {
     if (use.src < 0) continue;
-    traffic[use.dim].messages_count += use.messages_count;
+    traffic[use.dim].messages_count =
+        SaturatingAdd(traffic[use.dim].messages_count, use.messages_count);
     traffic[use.dim].bytes += use.bytes;
   }
   std::vector<DimResult> dims;

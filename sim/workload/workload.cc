@@ -301,8 +301,7 @@ void Workload::EndReceive(uint32_t cohort, uint32_t node, int64_t start_ps, int6
   const PostedHalf& send = channel.sends[number];
   const int64_t wait_ps = std::max<int64_t>(send.start_ps - start_ps, 0);
   if (wait_ps > 0) {
-    state.wait_ps += wait_ps;
-    state.wait_ps_for[{kNone, channel.src}] += wait_ps;
+    state.AddWait(kNone, channel.src, wait_ps);
     if (parts_.options->critical_path) {
       state.crossings.push_back({node, kNone, channel.src, send.node, send.start_ps});
     }
