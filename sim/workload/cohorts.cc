@@ -11,21 +11,24 @@
 namespace chakrad {
 namespace {
 
-double ComputeScaleOf(const SystemDescription& system, int32_t rank) {
-  double scale = 1;
+// By rank. Overrides do not overlap: see CheckSystem.
+std::vector<double> ComputeScales(const SystemDescription& system, int32_t ranks_count) {
+  std::vector<double> scales(ranks_count, 1);
   for (const NpuOverride& over : system.npu_overrides) {
-    if (over.first_npu <= rank && rank <= over.last_npu) scale = over.compute_scale;
+    std::fill(scales.begin() + over.first_npu, scales.begin() + over.last_npu + 1,
+              over.compute_scale);
   }
-  return scale;
+  return scales;
 }
 
 }  // namespace
 
 void Workload::MakeCohorts(bool fold) {
   std::map<std::tuple<uint32_t, double, int32_t>, std::vector<int32_t>> ranks_of;
+  const std::vector<double> scales = ComputeScales(*system_, trace_->world_size);
   for (int32_t rank = 0; rank < trace_->world_size; ++rank) {
     const uint32_t index = parts_.cast->trace_of[rank];
-    ranks_of[{index, ComputeScaleOf(*system_, rank), fold ? 0 : rank}].push_back(rank);
+    ranks_of[{index, scales[rank], fold ? 0 : rank}].push_back(rank);
   }
   // By their lowest rank, so that nothing depends on the order of the traces.
   std::map<int32_t, const std::tuple<uint32_t, double, int32_t>*> by_rank;
