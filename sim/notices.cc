@@ -1,6 +1,7 @@
 #include "sim/notices.h"
 
 #include "absl/strings/str_cat.h"
+#include "sim/system/system_description.h"
 
 namespace chakrad {
 
@@ -32,8 +33,12 @@ std::vector<std::string> WriteNotices(const WorkloadCounts& counts, const SimRes
   add(counts.uneven_all_to_alls,
       "ALL_TO_ALL, GATHER or SCATTER nodes state fewer bytes than another member; the largest size "
       "was used");
+  const absl::string_view latencies = "each was charged latencies and nothing else";
+  const bool astra = result.semantics == SemanticsName(Semantics::kAstra);
   add(counts.zero_bytes,
-      "collectives state 0 bytes: each was charged as the smallest message there is");
+      absl::StrCat("collectives state 0 bytes: ",
+                   astra ? "each was charged as the smallest message there is" : latencies));
+  add(counts.zero_sends, absl::StrCat("sends state 0 bytes: ", latencies));
   add(counts.without_work,
       "collectives had nothing to move (one rank, or no dimension to use) and took no time");
   add(counts.tree_substitutes,

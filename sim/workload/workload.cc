@@ -223,6 +223,7 @@ void Workload::IssueSend(uint32_t cohort, uint16_t slot, uint32_t node) {
   Cohort& state = cohorts_[cohort];
   Channel& channel = ChannelOf(state, node);
   AddBytes(&state, channel.bytes);
+  if (channel.bytes == 0) ++counts_.zero_sends;
   channel.sends.push_back({node, queue_->now_ps()});
   parts_.network->Send(queue_->now_ps(), channel.src, channel.dst,
                        static_cast<double>(channel.bytes),

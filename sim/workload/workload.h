@@ -41,6 +41,7 @@ struct WorkloadCounts {
   int64_t without_size = 0;                        // That had nothing for the basis asked for.
   int64_t unmodelled[kCollectiveTypesCount] = {};  // Collectives charged as recorded.
   int64_t zero_bytes = 0;                          // Collectives that state 0 bytes.
+  int64_t zero_sends = 0;                          // Sends that do.
   int64_t without_work = 0;                        // Collectives with nothing to move.
   int64_t uneven_all_to_alls = 0;                  // Charged at another rank's size.
   int64_t tree_substitutes = 0;                    // See notices.cc.
