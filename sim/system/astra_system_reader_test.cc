@@ -99,6 +99,21 @@ TEST(AstraSystemReaderTest, EachBadNetworkValueIsNamed) {
             "npus_count: the product of its entries is over 1048576 NPUs");
 }
 
+TEST(AstraSystemReaderTest, TwentyDimensionsAreTooMany) {
+  const auto list = [](const std::string& entry) {
+    std::string text = "[" + entry;
+    for (int i = 1; i < 20; ++i) text += ", " + entry;
+    return text + "]\n";
+  };
+  const std::string error = Error("topology: " + list("Ring") + "npus_count: " + list("2") +
+                                      "bandwidth: " + list("50") + "latency: " + list("500"),
+                                  System().dump());
+  for (const char* key : {"topology", "npus_count", "bandwidth", "latency"}) {
+    EXPECT_THAT(error, HasSubstr("network: " + std::string(key) +
+                                 ": must be a list of 1 to 8 entries, one a dimension"));
+  }
+}
+
 TEST(AstraSystemReaderTest, UnknownAndMissingNetworkKeysAreNamed) {
   EXPECT_THAT(
       Error("topology: [Ring]\nnpus_count: [2]\nbandwith: [1]\nlatency: [0]\n", System().dump()),
