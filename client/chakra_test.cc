@@ -251,7 +251,7 @@ TEST_F(ChakraTest, SimulatePrintsTheJobAndSendsTheDescriptions) {
 
 TEST_F(ChakraTest, SimulateSendsASystemOfOurOwnAndEveryOption) {
   EXPECT_EQ(Run({"simulate", "t-1", "--system", network_, "--back_end", "link", "--unfolded",
-                 "--critical-path", "--link-traffic", "--memory-use", "--max-events", "7",
+                 "--critical-path", "--link_traffic", "--memory-use", "--max-events", "7",
                  "--max-simulated-ns", "5"}),
             kExitOk)
       << err();

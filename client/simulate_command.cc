@@ -232,9 +232,10 @@ void AddSimulateCommand(CLI::App* app, Session* session, int* exit_code) {
                     "Let copies of traced ranks stand in for those that were not traced");
   command->add_flag("--no-timeline", args->no_timeline, "Keep no timeline of this run");
   command->add_flag("--critical-path", args->critical_path, "Keep the critical path");
-  command->add_flag("--link-traffic", args->link_traffic,
+  command->add_flag("--link_traffic,--link-traffic", args->link_traffic,
                     "Traffic by link on the analytical back end too (slower)");
-  command->add_flag("--memory-use", args->memory_use, "Peak memory of the trace's tensors");
+  command->add_flag("--memory_use,--memory-use", args->memory_use,
+                    "Peak memory of the trace's tensors");
   command->add_flag("--unfolded", args->unfolded,
                     "Simulate every rank by itself, although some behave alike");
   command
