@@ -157,6 +157,100 @@ TEST(JobsTest, ACustomAlgorithmThatIsNoneIsRefusedOrFails) {
   EXPECT_NE(job.error().find("custom algorithm traces/"), std::string::npos) << job.error();
 }
 
+// Of a sum that no count of ranks divides, so that a rounded chunk shows.
+constexpr int64_t kSumBytes = 1'000'003;
+
+std::string ChakraJson(const std::string& nodes) {
+  return absl::StrCat(R"({"chakra_metadata": {"version": "0.0.4"}, "chakra_nodes": [)", nodes,
+                      "]}");
+}
+
+// Two ranks whose whole work is one all-reduce of kSumBytes.
+absl::StatusOr<v1::Trace> UploadSum(TestServer* server) {
+  const std::string nodes =
+      absl::StrCat(R"({"id": 7, "name": "sum", "type": "COMM_COLL_NODE", "attr": [)",
+                   R"({"name": "comm_type", "int64_val": 0}, {"name": "comm_size", "int64_val": )",
+                   kSumBytes, R"(}, {"name": "is_cpu_op", "bool_val": false}]})");
+  return server->Upload({{"rank0.json", ChakraJson(nodes)}, {"rank1.json", ChakraJson(nodes)}});
+}
+
+// Each of two ranks sends the other 1,000 bytes, and adds for 5 us what it received.
+absl::StatusOr<v1::Trace> UploadExchange(TestServer* server) {
+  std::map<std::string, std::string> files;
+  for (int rank = 0; rank < 2; ++rank) {
+    const auto message = [](int id, const char* type, int from, int to) {
+      return absl::StrCat(R"({"id": )", id, R"(, "name": "m", "type": ")", type,
+                          R"(", "attr": [{"name": "comm_src", "int32_val": )", from,
+                          R"(}, {"name": "comm_dst", "int32_val": )", to,
+                          R"(}, {"name": "comm_tag", "int32_val": 0}, )",
+                          R"({"name": "comm_size", "int64_val": 1000}]}, )");
+    };
+    files[absl::StrCat("rank", rank, ".json")] = ChakraJson(absl::StrCat(
+        message(1, "COMM_SEND_NODE", rank, 1 - rank), message(2, "COMM_RECV_NODE", 1 - rank, rank),
+        R"({"id": 3, "name": "add", "type": "COMP_NODE", "data_deps": [2], "duration_micros": 5})"));
+  }
+  return server->Upload(files);
+}
+
+std::string RingYaml(int npus_count) {
+  return absl::StrCat("network: {dimensions: [{topology: Ring, npus: ", npus_count,
+                      ", bandwidth: 1 GB/s, latency: 1 us}]}");
+}
+
+// A ring of n sums S bytes in 2 (n - 1) steps of L + S / (n B); here L is 1,000 ns and B 1 byte/ns.
+TEST(JobsTest, ASumProjectedToTwiceItsRanksTakesWhatARingOfThemDoes) {
+  TestServer server;
+  ASSERT_OK_AND_ASSIGN(const v1::Trace trace, UploadSum(&server));
+  v1::SimulationSpec spec;
+  spec.set_trace(trace.name());
+  spec.set_system_yaml(RingYaml(2));
+  ASSERT_OK_AND_ASSIGN(const v1::Job traced, server.Run(spec));
+  ASSERT_EQ(traced.state(), v1::Job::SUCCEEDED) << traced.error();
+  EXPECT_EQ(traced.result().end_ps(), 2 * (1'000'000 + kSumBytes * 1'000 / 2));
+  spec.set_system_yaml(RingYaml(4));
+  spec.mutable_projection()->set_multiply_by(2);
+  for (const auto back_end : {v1::SimulationSpec::ANALYTICAL, v1::SimulationSpec::LINK}) {
+    spec.set_back_end(back_end);
+    ASSERT_OK_AND_ASSIGN(const v1::Job job, server.Run(spec));
+    ASSERT_EQ(job.state(), v1::Job::SUCCEEDED) << job.error();
+    EXPECT_EQ(job.result().end_ps(), 6 * (1'000'000 + kSumBytes * 1'000 / 4));
+    ASSERT_EQ(job.result().ranks_size(), 4);
+    for (const v1::RankResult& rank : job.result().ranks()) {
+      EXPECT_EQ(rank.end_ps(), job.result().end_ps());
+    }
+    ASSERT_EQ(job.result().collectives_size(), 1);
+    EXPECT_EQ(job.result().collectives(0).ranks_count(), 4);
+  }
+}
+
+// An exchange takes L + m / B, and 5 us for the sum.
+TEST(JobsTest, ACustomAlgorithmRunsInPlaceOfTheConfiguredOne) {
+  TestServer server;
+  ASSERT_OK_AND_ASSIGN(const v1::Trace trace, UploadSum(&server));
+  ASSERT_OK_AND_ASSIGN(const v1::Trace exchange, UploadExchange(&server));
+  v1::SimulationSpec spec;
+  spec.set_trace(trace.name());
+  spec.set_system_yaml(RingYaml(2));
+  v1::CustomAlgorithm* algorithm = spec.add_custom_algorithms();
+  algorithm->set_trace(exchange.name());
+  algorithm->set_type("ALL_REDUCE");
+  const auto end_ps = [&] {
+    const auto job = server.Run(spec);
+    EXPECT_THAT(job, IsOk());
+    if (!job.ok()) return int64_t{-1};
+    EXPECT_EQ(job->state(), v1::Job::SUCCEEDED) << job->error();
+    return job->result().end_ps();
+  };
+  EXPECT_EQ(end_ps(), 1'000'000 + 1'000 * 1'000 + 5'000'000) << "as large as in its trace";
+  algorithm->set_total_bytes(1'000);
+  EXPECT_EQ(end_ps(), 1'000'000 + kSumBytes * 1'000 + 5'000'000) << "scaled to the sum";
+  algorithm->clear_type();
+  algorithm->add_node_ids(7);
+  EXPECT_EQ(end_ps(), 1'000'000 + kSumBytes * 1'000 + 5'000'000) << "named by its node";
+  algorithm->set_node_ids(0, 8);
+  EXPECT_EQ(end_ps(), 2 * (1'000'000 + kSumBytes * 1'000 / 2)) << "of another node: the ring";
+}
+
 TEST(JobsTest, AJobBeyondItsOwnLimitFailsAndSaysWhich) {
   TestServer server;
   v1::SimulationSpec spec = PhysicalSpecOf(MlpTrace(&server));
