@@ -108,7 +108,7 @@ class Run {
 
 }  // namespace
 
-const char kSimEngineVersion[] = "3";
+const char kSimEngineVersion[] = "4";
 
 absl::StatusOr<SimResult> Simulate(const Trace& trace, const SystemDescription& system,
                                    const SimOptions& options, SimObserver* observer) {
