@@ -34,7 +34,7 @@ def chakrad_proto_library(
     native.filegroup(
         name = name + "_proto_src",
         srcs = [src] + [dep + "_proto_src" for dep in deps],
-        visibility = ["//proto:__subpackages__"],
+        visibility = ["//visibility:public"],
     )
     native.genrule(
         name = name + "_gen",

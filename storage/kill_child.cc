@@ -8,7 +8,7 @@
 #include "absl/strings/str_cat.h"
 #include "common/check.h"
 #include "storage/open.h"
-#include "storage/rank_generator.h"
+#include "trace/codec/rank_generator.h"
 
 namespace chakrad {
 namespace {

@@ -18,19 +18,6 @@ inline constexpr size_t kMaxFileNameBytes = 1024;
 // A whole upload's files are one scan of records; beyond this it is no job.
 inline constexpr int64_t kMaxFilesPerUpload = 1'000'000;
 
-// --- Chunks of a trace ---
-// Nodes, edges and table rows are cut into windows of this many. A window of
-// nodes takes about 1 MiB before zstd, at worst 4.3 MiB.
-inline constexpr size_t kWindowRows = 65'536;
-// Strings and cold blocks are cut into windows of this many bytes before zstd.
-inline constexpr size_t kWindowBytes = 1 << 20;
-// The most that one chunk may claim to hold once decompressed: twice the worst
-// window, and what a damaged chunk can make a reader allocate.
-inline constexpr size_t kMaxChunkRawBytes = 8 << 20;
-// Level 3 is zstd's own default: higher levels gain a few percent on varint
-// columns and cost several times the encoding time.
-inline constexpr int kZstdLevel = 3;
-
 // --- Records ---
 // A trace's manifest (labels, summaries, groups, ledgers) is read whole by each
 // list; a hundred thousand ranks take about 40 MiB.

@@ -17,11 +17,11 @@
 
 #include "common/status_matchers.h"
 #include "storage/limits.h"
-#include "storage/rank_generator.h"
-#include "storage/rank_matchers.h"
 #include "storage/rocks_kv.h"
 #include "storage/store_version.h"
 #include "storage/test_engine.h"
+#include "trace/codec/rank_generator.h"
+#include "trace/codec/rank_matchers.h"
 
 namespace chakrad {
 namespace {

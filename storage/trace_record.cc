@@ -5,8 +5,8 @@
 
 #include "common/status.h"
 #include "storage/check_record.h"
-#include "storage/column_coding.h"
 #include "storage/record.pb.h"
+#include "trace/codec/column_coding.h"
 
 namespace chakrad {
 namespace {
@@ -135,35 +135,13 @@ absl::Status TraceInfoFromProto(const storage::TraceManifest& manifest, TraceInf
   info->world_size = manifest.world_size();
   info->check = CheckFromProto(manifest.check());
   for (const auto& rank : manifest.ranks()) info->ranks.push_back(SummaryFromProto(rank));
-  for (const storage::Group& group : manifest.groups()) {
+  for (const codec::Group& group : manifest.groups()) {
     RETURN_IF_ERROR(GroupFromProto(group, &info->groups.emplace_back()));
   }
   for (const auto& ledger : manifest.ledgers()) info->ledgers.push_back(LedgerFromProto(ledger));
   info->notices.assign(manifest.notices().begin(), manifest.notices().end());
   info->stored_bytes = manifest.stored_bytes();
   return absl::OkStatus();
-}
-
-void RankHeaderToProto(const RankHeader& header, storage::RankManifest* manifest) {
-  manifest->set_rank(header.rank);
-  manifest->set_base_unix_ns(header.base_unix_ns);
-  manifest->set_schema(header.schema);
-  manifest->set_nodes_count(header.nodes_count);
-  manifest->set_edges_count(header.edges_count);
-  manifest->set_has_cold(header.has_cold);
-  manifest->set_file_cold_bytes(header.file_cold_bytes);
-}
-
-RankHeader RankHeaderFromProto(const storage::RankManifest& manifest) {
-  RankHeader header;
-  header.rank = manifest.rank();
-  header.base_unix_ns = manifest.base_unix_ns();
-  header.schema = manifest.schema();
-  header.nodes_count = manifest.nodes_count();
-  header.edges_count = manifest.edges_count();
-  header.has_cold = manifest.has_cold();
-  header.file_cold_bytes = manifest.file_cold_bytes();
-  return header;
 }
 
 }  // namespace chakrad

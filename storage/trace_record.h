@@ -3,23 +3,17 @@
 #define CHAKRAD_STORAGE_TRACE_RECORD_H_
 
 #include "absl/status/status.h"
-#include "storage/trace_codec.h"
 #include "storage/trace_store.h"
 
 namespace chakrad {
 
 namespace storage {
-class RankManifest;
 class TraceManifest;
 }  // namespace storage
 
 void TraceInfoToProto(const TraceInfo& info, storage::TraceManifest* manifest);
 // DATA_LOSS: a value is outside what a manifest can hold. `info->id` is not set.
 absl::Status TraceInfoFromProto(const storage::TraceManifest& manifest, TraceInfo* info);
-
-// Without the chunk lists.
-void RankHeaderToProto(const RankHeader& header, storage::RankManifest* manifest);
-RankHeader RankHeaderFromProto(const storage::RankManifest& manifest);
 
 }  // namespace chakrad
 

@@ -13,11 +13,12 @@
 #include "storage/keys.h"
 #include "storage/limits.h"
 #include "storage/page_token.h"
-#include "storage/rank_check.h"
 #include "storage/record.h"
 #include "storage/record.pb.h"
-#include "storage/trace_codec.h"
 #include "storage/trace_record.h"
+#include "trace/codec/rank_check.h"
+#include "trace/codec/rank_codec.h"
+#include "trace/codec/rank_index.pb.h"
 
 namespace chakrad {
 namespace {
@@ -82,7 +83,7 @@ class TraceStoreKv : public TraceStore {
   void Unpin(const Draft& draft, bool keep_chunks);
   absl::StatusOr<RankTrace> LoadRank(absl::string_view id, int32_t rank, bool cold,
                                      size_t groups_count);
-  absl::StatusOr<storage::RankManifest> ReadRankManifest(absl::string_view id, int32_t rank);
+  absl::StatusOr<RankIndex> ReadRankIndex(absl::string_view id, int32_t rank);
   absl::Status CheckIdIsFree(absl::string_view id);
   // Gives dead space back when enough has gathered.
   void MaybeReclaim();
@@ -101,16 +102,17 @@ absl::Status TraceStoreKv::CheckIdIsFree(absl::string_view id) {
 }
 
 absl::Status TraceStoreKv::PutRank(absl::string_view id, const RankTrace& rank, Draft* draft) {
-  storage::RankManifest manifest;
-  RankHeaderToProto(HeaderOf(rank), &manifest);
-  RETURN_IF_ERROR(EncodeRank(rank, [&](ChunkKind kind, absl::string_view stored) {
+  RankIndex index{.header = HeaderOf(rank), .hot = {}, .cold = {}, .has_spans = true};
+  RETURN_IF_ERROR(EncodeRank(rank, [&](const ChunkSpan& span, absl::string_view stored) {
     const std::string hash = Sha256Of(stored);
-    (IsCold(kind) ? manifest.add_cold_chunks() : manifest.add_hot_chunks())->assign(hash);
+    (IsCold(span.kind) ? index.cold : index.hot).push_back({hash, span});
     draft->stored_bytes += static_cast<int64_t>(stored.size());
     MutexLock lock(&mutex_);
     return chunks_.Add(hash, stored, &draft->pins);
   }));
-  draft->batch.Put(Family::kMeta, RankKey(id, rank.rank), PackRecord(manifest));
+  codec::RankIndexRecord record;
+  RankIndexToProto(index, &record);
+  draft->batch.Put(Family::kMeta, RankKey(id, rank.rank), PackRecord(record));
   return absl::OkStatus();
 }
 
@@ -210,26 +212,28 @@ absl::StatusOr<TracePage> TraceStoreKv::List(const TraceListOptions& options) {
   return page;
 }
 
-absl::StatusOr<storage::RankManifest> TraceStoreKv::ReadRankManifest(absl::string_view id,
-                                                                     int32_t rank) {
+absl::StatusOr<RankIndex> TraceStoreKv::ReadRankIndex(absl::string_view id, int32_t rank) {
   const auto value = kv_->Get(Family::kMeta, RankKey(id, rank));
   if (absl::IsNotFound(value.status())) return absl::DataLossError("its manifest is missing");
   RETURN_IF_ERROR(value.status());
-  storage::RankManifest manifest;
-  RETURN_IF_ERROR(UnpackRecord(*value, &manifest));
-  return manifest;
+  codec::RankIndexRecord record;
+  RETURN_IF_ERROR(UnpackRecord(*value, &record));
+  RankIndex index;
+  const absl::Status fits = RankIndexFromProto(record, &index);
+  if (!fits.ok()) return absl::DataLossError(fits.message());
+  return index;
 }
 
 absl::StatusOr<RankTrace> TraceStoreKv::LoadRank(absl::string_view id, int32_t rank, bool cold,
                                                  size_t groups_count) {
-  ASSIGN_OR_RETURN(const storage::RankManifest manifest, ReadRankManifest(id, rank));
-  RankDecoder decoder(RankHeaderFromProto(manifest));
-  for (const std::string& hash : manifest.hot_chunks()) {
-    ASSIGN_OR_RETURN(const std::string stored, chunks_.Read(hash));
+  ASSIGN_OR_RETURN(const RankIndex index, ReadRankIndex(id, rank));
+  RankDecoder decoder(index.header);
+  for (const ChunkRef& ref : index.hot) {
+    ASSIGN_OR_RETURN(const std::string stored, chunks_.Read(ref.hash));
     RETURN_IF_ERROR(decoder.Add(stored));
   }
-  for (int i = 0; cold && i < manifest.cold_chunks_size(); ++i) {
-    ASSIGN_OR_RETURN(const std::string stored, chunks_.Read(manifest.cold_chunks(i)));
+  for (size_t i = 0; cold && i < index.cold.size(); ++i) {
+    ASSIGN_OR_RETURN(const std::string stored, chunks_.Read(index.cold[i].hash));
     RETURN_IF_ERROR(decoder.Add(stored));
   }
   return decoder.Finish(cold, groups_count);
@@ -269,10 +273,10 @@ absl::Status TraceStoreKv::Delete(absl::string_view id) {
     KvBatch batch;
     std::set<std::string> hashes;
     for (const RankSummary& rank : info.ranks) {
-      const auto manifest = ReadRankManifest(id, rank.rank);
-      if (!manifest.ok()) return Annotate(manifest.status(), RankName(id, rank.rank));
-      hashes.insert(manifest->hot_chunks().begin(), manifest->hot_chunks().end());
-      hashes.insert(manifest->cold_chunks().begin(), manifest->cold_chunks().end());
+      const auto index = ReadRankIndex(id, rank.rank);
+      if (!index.ok()) return Annotate(index.status(), RankName(id, rank.rank));
+      for (const ChunkRef& ref : index->hot) hashes.insert(ref.hash);
+      for (const ChunkRef& ref : index->cold) hashes.insert(ref.hash);
       batch.Delete(Family::kMeta, RankKey(id, rank.rank));
     }
     batch.Delete(Family::kMeta, ManifestKey(id));

@@ -14,10 +14,10 @@
 #include "common/status_matchers.h"
 #include "storage/faulty_kv.h"
 #include "storage/limits.h"
-#include "storage/rank_generator.h"
-#include "storage/rank_matchers.h"
 #include "storage/test_engine.h"
 #include "storage/trace_store_kv.h"
+#include "trace/codec/rank_generator.h"
+#include "trace/codec/rank_matchers.h"
 
 namespace chakrad {
 

@@ -34,10 +34,10 @@
 #include "common/sha256.h"
 #include "common/status.h"
 #include "storage/open.h"
-#include "storage/trace_codec.h"
 #include "tests/bench/repeat_trace.h"
 #include "trace/check/check_trace.h"
 #include "trace/check/cycles.h"
+#include "trace/codec/rank_codec.h"
 #include "trace/import/import.h"
 #include "trace/link/assemble.h"
 #include "trace/link/link.h"
@@ -294,7 +294,7 @@ absl::Status PrintFingerprint(const std::string& path) {
   for (const RankTrace& rank : result.trace.ranks) {
     Sha256 hash;
     hash.Update(absl::StrCat(rank.rank, " ", rank.base_unix_ns, " ", rank.schema));
-    RETURN_IF_ERROR(EncodeRank(rank, [&](ChunkKind, absl::string_view stored) {
+    RETURN_IF_ERROR(EncodeRank(rank, [&](const ChunkSpan&, absl::string_view stored) {
       hash.Update(stored);
       return absl::OkStatus();
     }));

@@ -1,6 +1,6 @@
 // Small pieces that the encoder and the decoder of rank traces share.
-#ifndef CHAKRAD_STORAGE_COLUMN_CODING_H_
-#define CHAKRAD_STORAGE_COLUMN_CODING_H_
+#ifndef CHAKRAD_TRACE_CODEC_COLUMN_CODING_H_
+#define CHAKRAD_TRACE_CODEC_COLUMN_CODING_H_
 
 #include <cstdint>
 
@@ -9,7 +9,7 @@
 
 namespace chakrad {
 
-namespace storage {
+namespace codec {
 class Group;
 }
 
@@ -29,10 +29,10 @@ inline int64_t WrapAdd(int64_t a, int64_t b) {
   return static_cast<int64_t>(static_cast<uint64_t>(a) + static_cast<uint64_t>(b));
 }
 
-void GroupToProto(const ProcessGroup& group, storage::Group* record);
+void GroupToProto(const ProcessGroup& group, codec::Group* record);
 // DATA_LOSS: a member is no 32-bit number.
-absl::Status GroupFromProto(const storage::Group& record, ProcessGroup* group);
+absl::Status GroupFromProto(const codec::Group& record, ProcessGroup* group);
 
 }  // namespace chakrad
 
-#endif  // CHAKRAD_STORAGE_COLUMN_CODING_H_
+#endif  // CHAKRAD_TRACE_CODEC_COLUMN_CODING_H_

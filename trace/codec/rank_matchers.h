@@ -1,6 +1,6 @@
 // ExpectSameRank(got, want) and ExpectSameTrace: column by column.
-#ifndef CHAKRAD_STORAGE_RANK_MATCHERS_H_
-#define CHAKRAD_STORAGE_RANK_MATCHERS_H_
+#ifndef CHAKRAD_TRACE_CODEC_RANK_MATCHERS_H_
+#define CHAKRAD_TRACE_CODEC_RANK_MATCHERS_H_
 
 #include <gtest/gtest.h>
 
@@ -49,4 +49,4 @@ inline void ExpectSameTrace(const Trace& got, const Trace& want) {
 
 }  // namespace chakrad
 
-#endif  // CHAKRAD_STORAGE_RANK_MATCHERS_H_
+#endif  // CHAKRAD_TRACE_CODEC_RANK_MATCHERS_H_

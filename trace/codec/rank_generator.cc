@@ -1,4 +1,4 @@
-#include "storage/rank_generator.h"
+#include "trace/codec/rank_generator.h"
 
 #include <algorithm>
 #include <random>

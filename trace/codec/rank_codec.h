@@ -1,7 +1,7 @@
 // A rank trace as chunks, and back. Chunks do not name the rank: ranks that
 // recorded the same have the same chunks. chunk.proto says what each holds.
-#ifndef CHAKRAD_STORAGE_TRACE_CODEC_H_
-#define CHAKRAD_STORAGE_TRACE_CODEC_H_
+#ifndef CHAKRAD_TRACE_CODEC_RANK_CODEC_H_
+#define CHAKRAD_TRACE_CODEC_RANK_CODEC_H_
 
 #include <cstdint>
 #include <functional>
@@ -11,28 +11,18 @@
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
 #include "absl/strings/string_view.h"
-#include "storage/chunk_frame.h"
+#include "trace/codec/rank_index.h"
 #include "trace/model/rank_trace.h"
 
 namespace chakrad {
 
-// What a rank's chunks leave out; kept in its manifest.
-struct RankHeader {
-  int32_t rank = 0;
-  int64_t base_unix_ns = 0;
-  std::string schema;
-  uint32_t nodes_count = 0;
-  uint32_t edges_count = 0;
-  bool has_cold = false;  // Whether cold_begin is not empty.
-  uint64_t file_cold_bytes = 0;
-};
 RankHeader HeaderOf(const RankTrace& rank);
 
-// Calls `sink` with each chunk as stored, in the order in which a decoder wants
-// them, cold ones last; stops at its first error. INVALID_ARGUMENT: one process
-// group is too large for a chunk. `rank` must pass CheckRankColumns. Holds one
-// chunk at a time. O(nodes + edges + bytes).
-using ChunkSink = std::function<absl::Status(ChunkKind kind, absl::string_view stored)>;
+// Calls `sink` with what each chunk holds and the chunk as stored, in the order in which a decoder
+// wants them, cold ones last; stops at its first error. INVALID_ARGUMENT: one process group is too
+// large for a chunk. `rank` must pass CheckRankColumns. Holds one chunk at a time. O(nodes + edges
+// + bytes).
+using ChunkSink = std::function<absl::Status(const ChunkSpan& span, absl::string_view stored)>;
 absl::Status EncodeRank(const RankTrace& rank, const ChunkSink& sink);
 
 // Puts a rank together again. Any bytes may be added: what does not decode, or
@@ -56,4 +46,4 @@ class RankDecoder {
 
 }  // namespace chakrad
 
-#endif  // CHAKRAD_STORAGE_TRACE_CODEC_H_
+#endif  // CHAKRAD_TRACE_CODEC_RANK_CODEC_H_

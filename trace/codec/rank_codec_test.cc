@@ -1,4 +1,4 @@
-#include "storage/trace_codec.h"
+#include "trace/codec/rank_codec.h"
 
 #include <gtest/gtest.h>
 #include <zstd.h>
@@ -9,10 +9,10 @@
 #include <vector>
 
 #include "common/status_matchers.h"
-#include "storage/limits.h"
-#include "storage/rank_check.h"
-#include "storage/rank_generator.h"
-#include "storage/rank_matchers.h"
+#include "trace/codec/limits.h"
+#include "trace/codec/rank_check.h"
+#include "trace/codec/rank_generator.h"
+#include "trace/codec/rank_matchers.h"
 
 namespace chakrad {
 namespace {
@@ -29,8 +29,8 @@ Encoded Encode(const RankTrace& rank) {
   Encoded encoded;
   encoded.header = HeaderOf(rank);
   EXPECT_THAT(EncodeRank(rank,
-                         [&](ChunkKind kind, absl::string_view stored) {
-                           encoded.kinds.push_back(kind);
+                         [&](const ChunkSpan& span, absl::string_view stored) {
+                           encoded.kinds.push_back(span.kind);
                            encoded.chunks.emplace_back(stored);
                            return absl::OkStatus();
                          }),

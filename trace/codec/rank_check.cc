@@ -1,4 +1,4 @@
-#include "storage/rank_check.h"
+#include "trace/codec/rank_check.h"
 
 #include <string>
 #include <utility>

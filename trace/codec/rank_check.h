@@ -1,7 +1,7 @@
 // Whether the columns of a rank trace fit together, so that no reader of them
 // has to look before it follows an index.
-#ifndef CHAKRAD_STORAGE_RANK_CHECK_H_
-#define CHAKRAD_STORAGE_RANK_CHECK_H_
+#ifndef CHAKRAD_TRACE_CODEC_RANK_CHECK_H_
+#define CHAKRAD_TRACE_CODEC_RANK_CHECK_H_
 
 #include <cstddef>
 
@@ -18,4 +18,4 @@ absl::Status CheckRankColumns(const RankTrace& rank, size_t groups_count);
 
 }  // namespace chakrad
 
-#endif  // CHAKRAD_STORAGE_RANK_CHECK_H_
+#endif  // CHAKRAD_TRACE_CODEC_RANK_CHECK_H_

@@ -1,6 +1,6 @@
 // A chunk as stored: one version byte, one kind byte, one zstd frame.
-#ifndef CHAKRAD_STORAGE_CHUNK_FRAME_H_
-#define CHAKRAD_STORAGE_CHUNK_FRAME_H_
+#ifndef CHAKRAD_TRACE_CODEC_CHUNK_FRAME_H_
+#define CHAKRAD_TRACE_CODEC_CHUNK_FRAME_H_
 
 #include <cstdint>
 #include <memory>
@@ -56,4 +56,4 @@ class ChunkFramer {
 
 }  // namespace chakrad
 
-#endif  // CHAKRAD_STORAGE_CHUNK_FRAME_H_
+#endif  // CHAKRAD_TRACE_CODEC_CHUNK_FRAME_H_

@@ -1,6 +1,6 @@
 // Rank traces for tests: hostile to a codec, or shaped like recorded ones.
-#ifndef CHAKRAD_STORAGE_RANK_GENERATOR_H_
-#define CHAKRAD_STORAGE_RANK_GENERATOR_H_
+#ifndef CHAKRAD_TRACE_CODEC_RANK_GENERATOR_H_
+#define CHAKRAD_TRACE_CODEC_RANK_GENERATOR_H_
 
 #include <cstdint>
 
@@ -24,4 +24,4 @@ Trace RandomTrace(uint64_t seed, int32_t ranks_count, uint32_t nodes_count);
 
 }  // namespace chakrad
 
-#endif  // CHAKRAD_STORAGE_RANK_GENERATOR_H_
+#endif  // CHAKRAD_TRACE_CODEC_RANK_GENERATOR_H_

@@ -1,10 +1,10 @@
-#include "storage/chunk_frame.h"
+#include "trace/codec/chunk_frame.h"
 
 #include <zstd.h>
 
 #include "absl/strings/str_cat.h"
 #include "common/check.h"
-#include "storage/limits.h"
+#include "trace/codec/limits.h"
 
 namespace chakrad {
 namespace {

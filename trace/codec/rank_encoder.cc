@@ -5,10 +5,10 @@
 
 #include "absl/strings/str_cat.h"
 #include "common/status.h"
-#include "storage/chunk.pb.h"
-#include "storage/column_coding.h"
-#include "storage/limits.h"
-#include "storage/trace_codec.h"
+#include "trace/codec/chunk.pb.h"
+#include "trace/codec/column_coding.h"
+#include "trace/codec/limits.h"
+#include "trace/codec/rank_codec.h"
 
 namespace chakrad {
 namespace {
@@ -31,19 +31,20 @@ class RankEncoder {
   }
 
  private:
-  absl::Status Emit(ChunkKind kind, absl::string_view raw) {
-    ASSIGN_OR_RETURN(const std::string stored, framer_.Pack(kind, raw));
-    return sink_(kind, stored);
+  absl::Status Emit(const ChunkSpan& span, absl::string_view raw) {
+    ASSIGN_OR_RETURN(const std::string stored, framer_.Pack(span.kind, raw));
+    return sink_(span, stored);
   }
   template <typename Message>
-  absl::Status EmitMessage(ChunkKind kind, const Message& message) {
+  absl::Status EmitMessage(const ChunkSpan& span, const Message& message) {
     raw_.clear();
     message.SerializeToString(&raw_);
-    return Emit(kind, raw_);
+    return Emit(span, raw_);
   }
   absl::Status EmitBytes(ChunkKind kind, absl::string_view bytes) {
     for (size_t begin = 0; begin < bytes.size(); begin += kWindowBytes) {
-      RETURN_IF_ERROR(Emit(kind, bytes.substr(begin, kWindowBytes)));
+      const absl::string_view part = bytes.substr(begin, kWindowBytes);
+      RETURN_IF_ERROR(Emit({.kind = kind, .first = begin, .count = part.size()}, part));
     }
     return absl::OkStatus();
   }
@@ -57,7 +58,8 @@ class RankEncoder {
   absl::Status EmitGroups();
   absl::Status EmitStrings();
   absl::Status EmitCold();
-  void FillSides(uint32_t begin, uint32_t end, storage::NodeWindow* window);
+  void FillSides(uint32_t begin, uint32_t end, codec::NodeWindow* window);
+  ChunkSpan SpanOfNodes(uint32_t begin, uint32_t end) const;
 
   const RankTrace& rank_;
   const ChunkSink& sink_;
@@ -68,7 +70,7 @@ class RankEncoder {
   uint32_t next_work_size_ = 0;
 };
 
-void RankEncoder::FillSides(uint32_t begin, uint32_t end, storage::NodeWindow* window) {
+void RankEncoder::FillSides(uint32_t begin, uint32_t end, codec::NodeWindow* window) {
   window->set_first_comm(next_comm_);
   window->set_first_work_size(next_work_size_);
   for (uint32_t node = begin; node < end; ++node) {
@@ -83,8 +85,27 @@ void RankEncoder::FillSides(uint32_t begin, uint32_t end, storage::NodeWindow* w
   }
 }
 
+ChunkSpan RankEncoder::SpanOfNodes(uint32_t begin, uint32_t end) const {
+  ChunkSpan span{.kind = ChunkKind::kNodes,
+                 .first = begin,
+                 .count = end - begin,
+                 .first_item = rank_.dep_begin[begin]};
+  for (uint32_t node = begin; node < end; ++node) {
+    if (rank_.start_ns[node] == kUnknownNs) continue;
+    const int64_t dur_ns = std::max<int64_t>(rank_.dur_ns[node], 0);
+    // The record keeps it plus one.
+    const int64_t end_ns =
+        rank_.start_ns[node] >= INT64_MAX - dur_ns ? INT64_MAX - 1 : rank_.start_ns[node] + dur_ns;
+    if (span.min_start_ns == kUnknownNs || rank_.start_ns[node] < span.min_start_ns) {
+      span.min_start_ns = rank_.start_ns[node];
+    }
+    span.max_end_ns = std::max(span.max_end_ns, end_ns);
+  }
+  return span;
+}
+
 absl::Status RankEncoder::EmitNodes() {
-  storage::NodeWindow window;
+  codec::NodeWindow window;
   for (uint32_t begin = 0; begin < rank_.size(); begin += kWindowRows) {
     const auto end = static_cast<uint32_t>(std::min<size_t>(begin + kWindowRows, rank_.size()));
     window.Clear();
@@ -105,13 +126,13 @@ absl::Status RankEncoder::EmitNodes() {
     window.set_type(reinterpret_cast<const char*>(&rank_.type[begin]), end - begin);
     window.set_flags(reinterpret_cast<const char*>(&rank_.flags[begin]), end - begin);
     FillSides(begin, end, &window);
-    RETURN_IF_ERROR(EmitMessage(ChunkKind::kNodes, window));
+    RETURN_IF_ERROR(EmitMessage(SpanOfNodes(begin, end), window));
   }
   return absl::OkStatus();
 }
 
 absl::Status RankEncoder::EmitEdges() {
-  storage::EdgeWindow window;
+  codec::EdgeWindow window;
   uint32_t node = 0;
   for (size_t begin = 0; begin < rank_.dep_node.size(); begin += kWindowRows) {
     const size_t end = std::min(begin + kWindowRows, rank_.dep_node.size());
@@ -122,13 +143,14 @@ absl::Status RankEncoder::EmitEdges() {
       window.add_node_minus_dep(int64_t{node} - int64_t{rank_.dep_node[edge]});
     }
     window.set_kind(reinterpret_cast<const char*>(&rank_.dep_kind[begin]), end - begin);
-    RETURN_IF_ERROR(EmitMessage(ChunkKind::kEdges, window));
+    RETURN_IF_ERROR(
+        EmitMessage({.kind = ChunkKind::kEdges, .first = begin, .count = end - begin}, window));
   }
   return absl::OkStatus();
 }
 
 absl::Status RankEncoder::EmitGaps() {
-  storage::GapWindow window;
+  codec::GapWindow window;
   for (size_t begin = 0; begin < rank_.gap_node.size(); begin += kWindowRows) {
     const size_t end = std::min(begin + kWindowRows, rank_.gap_node.size());
     window.Clear();
@@ -138,24 +160,25 @@ absl::Status RankEncoder::EmitGaps() {
       last_node = rank_.gap_node[i];
       window.add_gap_ns(rank_.gap_ns[i]);
     }
-    RETURN_IF_ERROR(EmitMessage(ChunkKind::kGaps, window));
+    RETURN_IF_ERROR(
+        EmitMessage({.kind = ChunkKind::kGaps, .first = begin, .count = end - begin}, window));
   }
   return absl::OkStatus();
 }
 
 absl::Status RankEncoder::EmitQueues() {
   if (rank_.queues.empty()) return absl::OkStatus();
-  storage::QueueTable table;
+  codec::QueueTable table;
   for (const Queue& queue : rank_.queues) {
     table.mutable_kind()->push_back(static_cast<char>(queue.kind));
     table.add_device(queue.device);
     table.add_raw_id(queue.raw_id);
   }
-  return EmitMessage(ChunkKind::kQueues, table);
+  return EmitMessage({.kind = ChunkKind::kQueues, .count = rank_.queues.size()}, table);
 }
 
 absl::Status RankEncoder::EmitComm() {
-  storage::CommWindow window;
+  codec::CommWindow window;
   for (size_t begin = 0; begin < rank_.comm.size(); begin += kWindowRows) {
     const size_t end = std::min(begin + kWindowRows, rank_.comm.size());
     window.Clear();
@@ -170,13 +193,14 @@ absl::Status RankEncoder::EmitComm() {
       window.add_tag(op.tag);
       window.add_excluded_dims(~op.involved_dims);
     }
-    RETURN_IF_ERROR(EmitMessage(ChunkKind::kComm, window));
+    RETURN_IF_ERROR(
+        EmitMessage({.kind = ChunkKind::kComm, .first = begin, .count = end - begin}, window));
   }
   return absl::OkStatus();
 }
 
 absl::Status RankEncoder::EmitWorkSizes() {
-  storage::WorkSizeWindow window;
+  codec::WorkSizeWindow window;
   for (size_t begin = 0; begin < rank_.work_size.size(); begin += kWindowRows) {
     const size_t end = std::min(begin + kWindowRows, rank_.work_size.size());
     window.Clear();
@@ -184,53 +208,65 @@ absl::Status RankEncoder::EmitWorkSizes() {
       window.add_num_ops(rank_.work_size[i].num_ops);
       window.add_tensor_bytes(rank_.work_size[i].tensor_bytes);
     }
-    RETURN_IF_ERROR(EmitMessage(ChunkKind::kWorkSize, window));
+    RETURN_IF_ERROR(
+        EmitMessage({.kind = ChunkKind::kWorkSize, .first = begin, .count = end - begin}, window));
   }
   return absl::OkStatus();
 }
 
 absl::Status RankEncoder::EmitGroups() {
-  storage::GroupWindow window;
+  codec::GroupWindow window;
   size_t window_bytes = 0;
   for (const ProcessGroup& group : rank_.groups) {
-    storage::Group* record = window.add_groups();
+    codec::Group* record = window.add_groups();
     GroupToProto(group, record);
     window_bytes += record->ByteSizeLong();
     if (window_bytes < kWindowBytes) continue;
-    RETURN_IF_ERROR(
-        Annotate(EmitMessage(ChunkKind::kGroups, window), absl::StrCat("group ", group.name)));
+    RETURN_IF_ERROR(Annotate(EmitMessage({.kind = ChunkKind::kGroups}, window),
+                             absl::StrCat("group ", group.name)));
     window.Clear();
     window_bytes = 0;
   }
   if (window.groups_size() == 0) return absl::OkStatus();
-  return EmitMessage(ChunkKind::kGroups, window);
+  return EmitMessage({.kind = ChunkKind::kGroups}, window);
 }
 
 absl::Status RankEncoder::EmitStrings() {
-  storage::LengthWindow window;
+  codec::LengthWindow window;
+  ChunkSpan span{.kind = ChunkKind::kStringLengths, .first = 1};
   std::string text;
+  const auto emit = [&]() -> absl::Status {
+    span.count = static_cast<uint64_t>(window.length_size());
+    RETURN_IF_ERROR(EmitMessage(span, window));
+    window.Clear();
+    span.first += span.count;
+    span.first_item = text.size();
+    return absl::OkStatus();
+  };
   for (uint32_t i = 1; i < rank_.strings.size(); ++i) {
     const absl::string_view string = rank_.strings.Get(i);
     window.add_length(string.size());
     text.append(string.data(), string.size());
-    if (static_cast<size_t>(window.length_size()) < kWindowRows) continue;
-    RETURN_IF_ERROR(EmitMessage(ChunkKind::kStringLengths, window));
-    window.Clear();
+    if (static_cast<size_t>(window.length_size()) == kWindowRows) RETURN_IF_ERROR(emit());
   }
-  if (window.length_size() > 0) RETURN_IF_ERROR(EmitMessage(ChunkKind::kStringLengths, window));
+  if (window.length_size() > 0) RETURN_IF_ERROR(emit());
   return EmitBytes(ChunkKind::kStringBytes, text);
 }
 
 absl::Status RankEncoder::EmitCold() {
   if (rank_.cold_begin.empty()) return absl::OkStatus();
-  storage::LengthWindow window;
+  codec::LengthWindow window;
   for (uint32_t begin = 0; begin < rank_.size(); begin += kWindowRows) {
     const size_t end = std::min<size_t>(begin + kWindowRows, rank_.size());
     window.Clear();
     for (size_t node = begin; node < end; ++node) {
       window.add_length(rank_.cold_begin[node + 1] - rank_.cold_begin[node]);
     }
-    RETURN_IF_ERROR(EmitMessage(ChunkKind::kColdLengths, window));
+    RETURN_IF_ERROR(EmitMessage({.kind = ChunkKind::kColdLengths,
+                                 .first = begin,
+                                 .count = end - begin,
+                                 .first_item = rank_.cold_begin[begin]},
+                                window));
   }
   return EmitBytes(ChunkKind::kColdBytes, rank_.cold);
 }

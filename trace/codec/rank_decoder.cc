@@ -5,10 +5,10 @@
 
 #include "absl/strings/str_cat.h"
 #include "common/status.h"
-#include "storage/chunk.pb.h"
-#include "storage/column_coding.h"
-#include "storage/rank_check.h"
-#include "storage/trace_codec.h"
+#include "trace/codec/chunk.pb.h"
+#include "trace/codec/column_coding.h"
+#include "trace/codec/rank_check.h"
+#include "trace/codec/rank_codec.h"
 
 namespace chakrad {
 namespace {
@@ -39,7 +39,7 @@ struct RankDecoder::State {
   std::string string_bytes;
 
   absl::Status AddNodes(absl::string_view raw);
-  absl::Status AddSides(const storage::NodeWindow& window, size_t first);
+  absl::Status AddSides(const codec::NodeWindow& window, size_t first);
   absl::Status AddEdges(absl::string_view raw);
   absl::Status AddGaps(absl::string_view raw);
   absl::Status AddQueues(absl::string_view raw);
@@ -60,7 +60,7 @@ struct RankDecoder::State {
 };
 
 absl::Status RankDecoder::State::AddNodes(absl::string_view raw) {
-  storage::NodeWindow window;
+  codec::NodeWindow window;
   RETURN_IF_ERROR(Parse(raw, &window));
   const size_t n = window.type().size(), first = trace.id.size();
   if (!AllEqual(n, window.id_delta_size(), window.flags().size(), window.queue_size(),
@@ -93,7 +93,7 @@ absl::Status RankDecoder::State::AddNodes(absl::string_view raw) {
   return AddSides(window, first);
 }
 
-absl::Status RankDecoder::State::AddSides(const storage::NodeWindow& window, size_t first) {
+absl::Status RankDecoder::State::AddSides(const codec::NodeWindow& window, size_t first) {
   uint32_t next_comm = window.first_comm(), next_work_size = window.first_work_size();
   for (int row = 0; row < window.side_size(); ++row) {
     if (window.side(row) == 0) {
@@ -110,7 +110,7 @@ absl::Status RankDecoder::State::AddSides(const storage::NodeWindow& window, siz
 }
 
 absl::Status RankDecoder::State::AddEdges(absl::string_view raw) {
-  storage::EdgeWindow window;
+  codec::EdgeWindow window;
   RETURN_IF_ERROR(Parse(raw, &window));
   const size_t n = window.kind().size(), first = trace.dep_node.size();
   if (!AllEqual(n, window.node_minus_dep_size())) {
@@ -132,7 +132,7 @@ absl::Status RankDecoder::State::AddEdges(absl::string_view raw) {
 }
 
 absl::Status RankDecoder::State::AddGaps(absl::string_view raw) {
-  storage::GapWindow window;
+  codec::GapWindow window;
   RETURN_IF_ERROR(Parse(raw, &window));
   if (!AllEqual(window.gap_ns_size(), window.node_delta_size())) {
     return Damaged("columns of gaps differ in length");
@@ -147,7 +147,7 @@ absl::Status RankDecoder::State::AddGaps(absl::string_view raw) {
 }
 
 absl::Status RankDecoder::State::AddQueues(absl::string_view raw) {
-  storage::QueueTable table;
+  codec::QueueTable table;
   RETURN_IF_ERROR(Parse(raw, &table));
   if (!AllEqual(table.kind().size(), table.device_size(), table.raw_id_size())) {
     return Damaged("columns of queues differ in length");
@@ -160,7 +160,7 @@ absl::Status RankDecoder::State::AddQueues(absl::string_view raw) {
 }
 
 absl::Status RankDecoder::State::AddComm(absl::string_view raw) {
-  storage::CommWindow window;
+  codec::CommWindow window;
   RETURN_IF_ERROR(Parse(raw, &window));
   if (!AllEqual(window.collective().size(), window.comm_bytes_size(), window.group_plus_1_size(),
                 window.peer_size(), window.root_size(), window.priority_size(), window.tag_size(),
@@ -187,7 +187,7 @@ absl::Status RankDecoder::State::AddComm(absl::string_view raw) {
 }
 
 absl::Status RankDecoder::State::AddWorkSizes(absl::string_view raw) {
-  storage::WorkSizeWindow window;
+  codec::WorkSizeWindow window;
   RETURN_IF_ERROR(Parse(raw, &window));
   if (!AllEqual(window.num_ops_size(), window.tensor_bytes_size())) {
     return Damaged("columns of work sizes differ in length");
@@ -199,16 +199,16 @@ absl::Status RankDecoder::State::AddWorkSizes(absl::string_view raw) {
 }
 
 absl::Status RankDecoder::State::AddGroups(absl::string_view raw) {
-  storage::GroupWindow window;
+  codec::GroupWindow window;
   RETURN_IF_ERROR(Parse(raw, &window));
-  for (const storage::Group& record : window.groups()) {
+  for (const codec::Group& record : window.groups()) {
     RETURN_IF_ERROR(GroupFromProto(record, &trace.groups.emplace_back()));
   }
   return absl::OkStatus();
 }
 
 absl::Status RankDecoder::State::AddLengths(absl::string_view raw, std::vector<uint64_t>* lengths) {
-  storage::LengthWindow window;
+  codec::LengthWindow window;
   RETURN_IF_ERROR(Parse(raw, &window));
   lengths->insert(lengths->end(), window.length().begin(), window.length().end());
   return absl::OkStatus();

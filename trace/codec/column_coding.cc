@@ -1,11 +1,11 @@
-#include "storage/column_coding.h"
+#include "trace/codec/column_coding.h"
 
 #include "absl/strings/str_cat.h"
-#include "storage/chunk.pb.h"
+#include "trace/codec/chunk.pb.h"
 
 namespace chakrad {
 
-void GroupToProto(const ProcessGroup& group, storage::Group* record) {
+void GroupToProto(const ProcessGroup& group, codec::Group* record) {
   record->set_name(group.name);
   record->set_description(group.description);
   int64_t last = 0;
@@ -15,7 +15,7 @@ void GroupToProto(const ProcessGroup& group, storage::Group* record) {
   }
 }
 
-absl::Status GroupFromProto(const storage::Group& record, ProcessGroup* group) {
+absl::Status GroupFromProto(const codec::Group& record, ProcessGroup* group) {
   group->name = record.name();
   group->description = record.description();
   group->ranks.reserve(record.rank_delta_size());

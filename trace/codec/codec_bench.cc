@@ -6,8 +6,8 @@
 #include <vector>
 
 #include "common/check.h"
-#include "storage/rank_generator.h"
-#include "storage/trace_codec.h"
+#include "trace/codec/rank_codec.h"
+#include "trace/codec/rank_generator.h"
 
 namespace chakrad {
 namespace {
@@ -19,7 +19,7 @@ int64_t MemoryBytes(const RankTrace& rank) {
 
 std::vector<std::string> EncodeAll(const RankTrace& rank) {
   std::vector<std::string> chunks;
-  CHECK(EncodeRank(rank, [&](ChunkKind, absl::string_view stored) {
+  CHECK(EncodeRank(rank, [&](const ChunkSpan&, absl::string_view stored) {
           chunks.emplace_back(stored);
           return absl::OkStatus();
         }).ok());

@@ -1,0 +1,23 @@
+// Bounds of the trace codec, with unit and reason.
+#ifndef CHAKRAD_TRACE_CODEC_LIMITS_H_
+#define CHAKRAD_TRACE_CODEC_LIMITS_H_
+
+#include <cstddef>
+
+namespace chakrad {
+
+// Nodes, edges and table rows are cut into windows of this many. A window of
+// nodes takes about 1 MiB before zstd, at worst 4.3 MiB.
+inline constexpr size_t kWindowRows = 65'536;
+// Strings and cold blocks are cut into windows of this many bytes before zstd.
+inline constexpr size_t kWindowBytes = 1 << 20;
+// The most that one chunk may claim to hold once decompressed: twice the worst
+// window, and what a damaged chunk can make a reader allocate.
+inline constexpr size_t kMaxChunkRawBytes = 8 << 20;
+// Level 3 is zstd's own default: higher levels gain a few percent on varint
+// columns and cost several times the encoding time.
+inline constexpr int kZstdLevel = 3;
+
+}  // namespace chakrad
+
+#endif  // CHAKRAD_TRACE_CODEC_LIMITS_H_
