@@ -31,6 +31,7 @@ class FaultyKv : public Kv {
       Family family, const KvRange& range, ScanOrder order,
       const std::function<bool(absl::string_view, absl::string_view)>& visit) override;
   absl::Status Reclaim(Family family) override;
+  absl::Status Checkpoint(const std::string& folder) override { return base_->Checkpoint(folder); }
 
  private:
   const std::shared_ptr<Kv> base_;

@@ -84,6 +84,10 @@ class Kv {
   // Gives the space of deleted keys of a family back to the disk. May take
   // seconds; other calls go on meanwhile.
   virtual absl::Status Reclaim(Family family) = 0;
+  // A consistent copy of everything as of now in `folder`, which must not exist and
+  // whose parent must. Files that never change are linked where the file system
+  // allows. Other calls go on. UNIMPLEMENTED: the engine keeps no files.
+  virtual absl::Status Checkpoint(const std::string& folder) = 0;
 };
 
 }  // namespace chakrad

@@ -60,6 +60,9 @@ class MemKv : public Kv {
   }
 
   absl::Status Reclaim(Family /*family*/) override { return absl::OkStatus(); }
+  absl::Status Checkpoint(const std::string& /*folder*/) override {
+    return absl::UnimplementedError("a store in memory has no files to copy");
+  }
 
  private:
   using Pairs = std::map<std::string, std::string>;

@@ -30,9 +30,11 @@ absl::StatusOr<std::shared_ptr<Kv>> OpenEngine(const StoreOptions& options) {
   return std::shared_ptr<Kv>(engine, engine->kv.get());
 }
 
-Stores MakeStores(const std::shared_ptr<Kv>& kv, std::string staging_dir, int64_t reserve_bytes) {
-  return {NewTraceStore(kv), NewUploadStore(kv, std::move(staging_dir), reserve_bytes),
-          NewJobStore(kv)};
+Stores MakeStores(const std::shared_ptr<Kv>& kv, std::string staging_dir,
+                  const StoreOptions& options) {
+  return {NewTraceStore(kv), NewUploadStore(kv, std::move(staging_dir), options.reserve_bytes),
+          NewJobStore(kv), NewBackups(kv, options.backup_dir),
+          std::make_unique<StoreProbe>(kv, options.data_dir, options.reserve_bytes)};
 }
 
 }  // namespace
@@ -41,12 +43,12 @@ absl::StatusOr<Stores> OpenRocksStores(const StoreOptions& options) {
   if (options.data_dir.empty()) return absl::InvalidArgumentError("data_dir: must not be empty");
   const auto kv = OpenEngine(options);
   if (!kv.ok()) return Annotate(kv.status(), "data_dir");
-  return MakeStores(*kv, options.data_dir + "/staging", options.reserve_bytes);
+  return MakeStores(*kv, options.data_dir + "/staging", options);
 }
 
 absl::StatusOr<Stores> OpenMemStores(std::string staging_dir) {
   RETURN_IF_ERROR(Annotate(MakeFolders(staging_dir), "staging_dir"));
-  return MakeStores(NewMemKv(), std::move(staging_dir), /*reserve_bytes=*/0);
+  return MakeStores(NewMemKv(), std::move(staging_dir), {.data_dir = "", .reserve_bytes = 0});
 }
 
 }  // namespace chakrad

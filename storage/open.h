@@ -1,4 +1,4 @@
-// Opens the three stores over one engine: RocksDB, or memory for tests.
+// Opens the stores over one engine: RocksDB, or memory for tests.
 #ifndef CHAKRAD_STORAGE_OPEN_H_
 #define CHAKRAD_STORAGE_OPEN_H_
 
@@ -7,8 +7,10 @@
 #include <string>
 
 #include "absl/status/statusor.h"
+#include "storage/backup.h"
 #include "storage/job_store.h"
 #include "storage/limits.h"
+#include "storage/store_health.h"
 #include "storage/trace_store.h"
 #include "storage/upload_store.h"
 
@@ -20,6 +22,8 @@ struct StoreOptions {
   // refused with RESOURCE_EXHAUSTED, so that records, deletes and the engine's
   // own work still succeed on a nearly full disk.
   int64_t reserve_bytes = kDiskReserveBytes;
+  // Where backups are made; empty: nowhere.
+  std::string backup_dir;
 };
 
 // Each store shares ownership of the engine, which closes with the last one.
@@ -27,6 +31,8 @@ struct Stores {
   std::unique_ptr<TraceStore> traces;
   std::unique_ptr<UploadStore> uploads;
   std::unique_ptr<JobStore> jobs;
+  std::unique_ptr<Backups> backups;
+  std::unique_ptr<StoreProbe> probe;
 };
 
 // Opens or creates the stores in options.data_dir, its parents included. Call

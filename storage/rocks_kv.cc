@@ -5,6 +5,7 @@
 #include <rocksdb/filter_policy.h>
 #include <rocksdb/options.h>
 #include <rocksdb/table.h>
+#include <rocksdb/utilities/checkpoint.h>
 #include <rocksdb/write_batch.h>
 
 #include <algorithm>
@@ -33,6 +34,7 @@ absl::Status FromRocks(const rocksdb::Status& status) {
   if (status.IsNotFound()) return absl::NotFoundError(message);
   if (status.IsNoSpace()) return absl::ResourceExhaustedError(message);
   if (status.IsCorruption()) return absl::DataLossError(message);
+  if (status.IsNotSupported()) return absl::FailedPreconditionError(message);
   if (status.IsIOError() || status.IsBusy() || status.IsTimedOut() || status.IsTryAgain() ||
       status.IsIncomplete() || status.IsAborted()) {
     return absl::UnavailableError(message);
@@ -155,6 +157,13 @@ class RocksKv : public Kv {
     return FromRocks(db_->CompactRange(options, HandleOf(family), nullptr, nullptr));
   }
 
+  absl::Status Checkpoint(const std::string& folder) override {
+    rocksdb::Checkpoint* checkpoint = nullptr;
+    RETURN_IF_ERROR(FromRocks(rocksdb::Checkpoint::Create(db_.get(), &checkpoint)));
+    const std::unique_ptr<rocksdb::Checkpoint> owner(checkpoint);
+    return FromRocks(checkpoint->CreateCheckpoint(folder));
+  }
+
  private:
   rocksdb::ColumnFamilyHandle* HandleOf(Family family) const {
     return handles_[static_cast<size_t>(family)];
@@ -196,9 +205,8 @@ absl::Status CheckFamilies(const std::string& folder) {
   return absl::OkStatus();
 }
 
-}  // namespace
-
-absl::StatusOr<std::unique_ptr<Kv>> OpenRocksKv(const std::string& folder, int64_t reserve_bytes) {
+absl::StatusOr<std::unique_ptr<Kv>> Open(const std::string& folder, int64_t reserve_bytes,
+                                         bool read_only) {
   RETURN_IF_ERROR(CheckFamilies(folder));
   const std::shared_ptr<rocksdb::Cache> cache = rocksdb::NewLRUCache(kBlockCacheBytes);
   std::vector<rocksdb::ColumnFamilyDescriptor> families;
@@ -210,9 +218,21 @@ absl::StatusOr<std::unique_ptr<Kv>> OpenRocksKv(const std::string& folder, int64
   families.emplace_back(rocksdb::kDefaultColumnFamilyName, FamilyOptions(Family::kMeta, cache));
   std::vector<rocksdb::ColumnFamilyHandle*> handles;
   rocksdb::DB* db = nullptr;
-  RETURN_IF_ERROR(FromRocks(rocksdb::DB::Open(DatabaseOptions(), folder, families, &handles, &db)));
+  RETURN_IF_ERROR(FromRocks(
+      read_only ? rocksdb::DB::OpenForReadOnly(DatabaseOptions(), folder, families, &handles, &db)
+                : rocksdb::DB::Open(DatabaseOptions(), folder, families, &handles, &db)));
   return std::make_unique<RocksKv>(folder, reserve_bytes, std::unique_ptr<rocksdb::DB>(db),
                                    std::move(handles));
+}
+
+}  // namespace
+
+absl::StatusOr<std::unique_ptr<Kv>> OpenRocksKv(const std::string& folder, int64_t reserve_bytes) {
+  return Open(folder, reserve_bytes, /*read_only=*/false);
+}
+
+absl::StatusOr<std::unique_ptr<Kv>> OpenRocksKvReadOnly(const std::string& folder) {
+  return Open(folder, /*reserve_bytes=*/0, /*read_only=*/true);
 }
 
 }  // namespace chakrad

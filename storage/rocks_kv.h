@@ -19,6 +19,10 @@ namespace chakrad {
 // DATA_LOSS: it is damaged.
 absl::StatusOr<std::unique_ptr<Kv>> OpenRocksKv(const std::string& folder, int64_t reserve_bytes);
 
+// The same database for reading alone: nothing in `folder` changes, and every Write is
+// FAILED_PRECONDITION. Only of a folder that no one writes: a backup.
+absl::StatusOr<std::unique_ptr<Kv>> OpenRocksKvReadOnly(const std::string& folder);
+
 }  // namespace chakrad
 
 #endif  // CHAKRAD_STORAGE_ROCKS_KV_H_
