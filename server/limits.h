@@ -63,6 +63,11 @@ inline constexpr size_t kMaxCriticalStepsListed = 10'000;
 // Of a result: memory of ranks (30 bytes each), ranks that others stood in for (8 bytes each).
 inline constexpr int kMaxMemoryPeaksListed = 10'000;
 inline constexpr size_t kMaxStandInsListed = 10'000;
+// Of one trace's damage in an answer of VerifyTraces: what a person reads.
+inline constexpr size_t kMaxVerifyErrors = 100;
+inline constexpr size_t kMaxVerifyErrorBytes = 1'000;
+// Backups in an answer; the newest.
+inline constexpr size_t kMaxBackupsListed = 1'000;
 // Of a job's error in an answer.
 inline constexpr size_t kMaxErrorBytes = 64 << 10;
 // Progress events a job and second, at most: a watcher is a person or a bar.

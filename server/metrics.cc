@@ -70,6 +70,17 @@ struct Metrics::Families {
                                        .Help("Bytes of all stored traces, compressed.")
                                        .Register(registry)
                                        .Add({});
+  prometheus::Gauge& store_writable =
+      BuildGauge()
+          .Name("chakrad_store_writable")
+          .Help("1 while the store takes uploads; 0 while its disk is full or refuses writes.")
+          .Register(registry)
+          .Add({});
+  prometheus::Gauge& store_disk_free_bytes = BuildGauge()
+                                                 .Name("chakrad_store_disk_free_bytes")
+                                                 .Help("Bytes free on the disk of the data folder.")
+                                                 .Register(registry)
+                                                 .Add({});
   prometheus::Gauge& build_info = BuildGauge()
                                       .Name("chakrad_build_info")
                                       .Help("1; the label tells the version.")
@@ -117,6 +128,11 @@ void Metrics::ObserveJob(absl::string_view state, double seconds) {
 
 void Metrics::SetStoreBytes(int64_t bytes) {
   families_->store_bytes.Set(static_cast<double>(bytes));
+}
+
+void Metrics::SetStoreHealth(const StoreHealth& health) {
+  families_->store_writable.Set(health.writable ? 1 : 0);
+  families_->store_disk_free_bytes.Set(static_cast<double>(health.disk_free_bytes));
 }
 
 std::string Metrics::Text() const {

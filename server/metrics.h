@@ -8,6 +8,7 @@
 #include <string>
 
 #include "absl/strings/string_view.h"
+#include "storage/store_health.h"
 #include "trace/model/ledger.h"
 
 namespace chakrad {
@@ -32,6 +33,8 @@ class Metrics {
   void ObserveJob(absl::string_view state, double seconds);
   // chakrad_store_bytes
   void SetStoreBytes(int64_t bytes);
+  // chakrad_store_writable (0 or 1), chakrad_store_disk_free_bytes
+  void SetStoreHealth(const StoreHealth& health);
 
   // Everything in Prometheus's text format.
   std::string Text() const;

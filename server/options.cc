@@ -52,6 +52,13 @@ absl::StatusOr<ParsedCommandLine> ParseCommandLine(int argc, const char* const* 
   app.allow_config_extras(CLI::config_extras_mode::error);
   app.add_option("--data_dir", options.data_dir, "Folder for everything durable; made if missing")
       ->required();
+  app.add_option("--backup_dir", options.backup_dir,
+                 "Folder for backups, best on the disk of --data_dir: then files are linked, not "
+                 "copied")
+      ->type_name("DIR");
+  app.add_option("--restore_from", options.restore_from,
+                 "Restore this backup into --data_dir, which must hold no store, and end")
+      ->type_name("DIR");
   app.add_option("--listen", options.listen, "host:port for gRPC; port 0 picks a free one")
       ->check(WrongAddress)
       ->capture_default_str();

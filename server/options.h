@@ -12,6 +12,8 @@ namespace chakrad {
 
 struct ServerOptions {
   std::string data_dir;                        // Where everything durable lies.
+  std::string backup_dir;                      // Where backups are made; empty: nowhere.
+  std::string restore_from;                    // A backup to restore instead of serving.
   std::string listen = "127.0.0.1:50051";      // gRPC; port 0 picks a free one.
   std::string http_listen = "127.0.0.1:9151";  // /metrics, /healthz; port 0 likewise.
   int workers = 1;                             // Simulations at once.

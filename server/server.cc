@@ -20,6 +20,7 @@
 #include "server/jobs/job_manager.h"
 #include "server/log.h"
 #include "server/metrics.h"
+#include "server/rpc/admin_service.h"
 #include "server/rpc/ingest_service.h"
 #include "server/rpc/job_service.h"
 #include "server/rpc/trace_service.h"
@@ -83,13 +84,18 @@ class RealServer : public ChakradServer {
     pages["/metrics"] = [this] {
       const absl::StatusOr<int64_t> bytes = stores_.traces->TotalBytes();
       if (bytes.ok()) metrics_.SetStoreBytes(*bytes);
+      metrics_.SetStoreHealth(stores_.probe->Check());
       return HttpResponse{.status = 200,
                           .content_type = "text/plain; version=0.0.4; charset=utf-8",
                           .body = metrics_.Text()};
     };
     pages["/healthz"] = [this] {
-      return healthy_ ? HttpResponse{.body = "ok\n"}
-                      : HttpResponse{.status = 503, .body = "draining\n"};
+      if (!healthy_) return HttpResponse{.status = 503, .body = "draining\n"};
+      // Reads go on, so that a full disk is no reason to restart or shun it.
+      const StoreHealth store = stores_.probe->Check();
+      return HttpResponse{
+          .body = store.writable ? "ok\n"
+                                 : absl::StrCat("ok\nuploads are refused: ", store.error, "\n")};
     };
     return pages;
   }
@@ -104,6 +110,7 @@ class RealServer : public ChakradServer {
     services_.push_back(NewIngestService(&uploads_, &metrics_));
     services_.push_back(NewTraceService(stores_.traces.get(), &jobs_, &metrics_));
     services_.push_back(NewJobService(&jobs_, stores_.jobs.get(), &metrics_));
+    services_.push_back(NewAdminService(&stores_, &uploads_, RealClock(), &metrics_));
     grpc::ServerBuilder builder;
     // A second daemon on the port must fail, not share it.
     builder.AddChannelArgument(GRPC_ARG_ALLOW_REUSEPORT, 0);
@@ -167,6 +174,7 @@ absl::StatusOr<ImportResources> MakeResources(const ServerOptions& options) {
 absl::StatusOr<std::unique_ptr<ChakradServer>> StartServer(const ServerOptions& options) {
   StoreOptions store_options;
   store_options.data_dir = options.data_dir;
+  store_options.backup_dir = options.backup_dir;
   ASSIGN_OR_RETURN(Stores stores, OpenRocksStores(store_options));
   return StartServerOn(std::move(stores), options);
 }

@@ -12,6 +12,7 @@
 #include "server/rpc/page_size.h"
 #include "server/rpc/serve.h"
 #include "server/rpc/trace_filter.h"
+#include "server/rpc/verify_traces.h"
 #include "trace/writers/export.h"
 
 namespace chakrad {
@@ -169,6 +170,11 @@ class TraceService : public v1::TraceService::Service {
                            ExportStream* stream) override {
     return Serve(metrics_, "ExportTrace",
                  [&] { return chakrad::ExportTrace(traces_, *request, stream); });
+  }
+  grpc::Status VerifyTraces(grpc::ServerContext* context, const v1::VerifyTracesRequest* request,
+                            grpc::ServerWriter<v1::VerifyTracesResponse>* stream) override {
+    return Serve(metrics_, "VerifyTraces",
+                 [&] { return chakrad::VerifyTraces(traces_, *request, context, stream); });
   }
 
  private:
