@@ -23,10 +23,14 @@ class Session;
 void AddCheckCommand(CLI::App* app, Session* session, int* exit_code);
 void AddConvertCommand(CLI::App* app, Session* session, int* exit_code);
 void AddIngestCommand(CLI::App* app, Session* session, int* exit_code);
+void AddAdminCommands(CLI::App* app, Session* session, int* exit_code);
 void AddTracesCommands(CLI::App* app, Session* session, int* exit_code);
 void AddSimulateCommand(CLI::App* app, Session* session, int* exit_code);
 void AddJobsCommands(CLI::App* app, Session* session, int* exit_code);
 void AddTimelineCommand(CLI::App* app, Session* session, int* exit_code);
+
+// Of the group `traces`.
+void AddVerifyCommand(CLI::App* traces, Session* session, int* exit_code);
 
 // Follows a job to its end with a progress bar, through restarts of the daemon.
 absl::StatusOr<v1::Job> WatchToEnd(Session* session, const std::string& job_name);

@@ -168,6 +168,7 @@ void AddTracesCommands(CLI::App* app, Session* session, int* exit_code) {
   export_command->add_option("--rank", args->output.ranks, "Only this rank; repeatable")
       ->type_name("N")
       ->allow_extra_args(false);
+  AddVerifyCommand(group, session, exit_code);
 }
 
 }  // namespace chakrad::client
