@@ -24,6 +24,9 @@ struct TraceBreakdown {
   friend bool operator==(const TraceBreakdown&, const TraceBreakdown&) = default;
 };
 
+// The label that says whom a trace belongs to; limits are by its value. Absent: "".
+inline constexpr char kTenantLabel[] = "tenant";
+
 struct TraceCard {
   std::string id;
   std::map<std::string, std::string> labels;

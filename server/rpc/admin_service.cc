@@ -55,7 +55,13 @@ absl::Status GetStoreStatus(Stores* stores, UploadManager* uploads, v1::StoreSta
   response->set_error(ValidUtf8(health.error, kMaxErrorBytes));
   response->set_disk_free_bytes(health.disk_free_bytes);
   response->set_reserve_bytes(health.reserve_bytes);
-  (void)uploads;
+  for (const auto& card : *cards) {
+    const auto label = card->labels.find(kTenantLabel);
+    const std::string tenant = label == card->labels.end() ? "" : label->second;
+    v1::TenantUse& use = (*response->mutable_tenants())[ValidUtf8(tenant, kMaxLabelValueBytes)];
+    use.set_traces_count(use.traces_count() + 1);
+    use.set_stored_bytes(use.stored_bytes() + card->stored_bytes);
+  }
   return absl::OkStatus();
 }
 

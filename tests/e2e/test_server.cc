@@ -56,6 +56,13 @@ TestServer::TestServer(ServerOptions options) : options_(std::move(options)) {
   Start();
 }
 
+TestServer::TestServer(const std::function<void(const std::string& data_dir)>& fill) {
+  options_.data_dir = MakeTempFolder();
+  options_.listen = options_.http_listen = "127.0.0.1:0";
+  fill(options_.data_dir);
+  Start();
+}
+
 void TestServer::Restart() {
   server_ = nullptr;
   Start();

@@ -5,6 +5,7 @@
 
 #include <grpcpp/channel.h>
 
+#include <functional>
 #include <map>
 #include <memory>
 #include <string>
@@ -74,11 +75,14 @@ class TestServer : public TestClient {
  public:
   // Starts on an empty folder; `options` gives everything but folder and ports.
   explicit TestServer(ServerOptions options = {});
+  // The same on a folder that `fill` was given, empty, before the daemon starts.
+  explicit TestServer(const std::function<void(const std::string& data_dir)>& fill);
 
   // Stops the daemon without grace and starts another on the same folder.
   void Restart();
   void Stop() { server_ = nullptr; }
   ChakradServer& server() { return *server_; }
+  int port() const { return server_->grpc_port(); }
   const std::string& data_dir() const { return options_.data_dir; }
   // The answer to a GET, "HTTP/1.1 ..." line included.
   std::string HttpGet(const std::string& path);
