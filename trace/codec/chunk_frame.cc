@@ -51,7 +51,7 @@ absl::StatusOr<ChunkFramer::Unpacked> ChunkFramer::Unpack(absl::string_view stor
   }
   const auto kind = static_cast<uint8_t>(stored[1]);
   if (kind < static_cast<uint8_t>(ChunkKind::kNodes) ||
-      kind > static_cast<uint8_t>(ChunkKind::kFileCold)) {
+      kind > static_cast<uint8_t>(kLastChunkKind)) {
     return absl::DataLossError(absl::StrCat("chunk: kind ", kind, " is unknown"));
   }
   stored.remove_prefix(kHeaderBytes);

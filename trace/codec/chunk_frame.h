@@ -28,8 +28,13 @@ enum class ChunkKind : uint8_t {
   kColdLengths = 10,   // LengthWindow
   kColdBytes = 11,     // Bytes of the cold blocks, joined.
   kFileCold = 12,      // Bytes of RankTrace::file_cold.
+  kStrings = 13,       // StringWindow
 };
-inline constexpr bool IsCold(ChunkKind kind) { return kind >= ChunkKind::kColdLengths; }
+inline constexpr ChunkKind kLastChunkKind = ChunkKind::kStrings;
+inline constexpr bool IsCold(ChunkKind kind) {
+  return kind == ChunkKind::kColdLengths || kind == ChunkKind::kColdBytes ||
+         kind == ChunkKind::kFileCold;
+}
 
 // Both directions keep their zstd context, which costs more than a small chunk.
 // Not thread-safe.

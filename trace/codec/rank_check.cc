@@ -79,9 +79,9 @@ absl::Status CheckNodes(const RankTrace& rank) {
   return absl::OkStatus();
 }
 
-absl::Status CheckEdges(const RankTrace& rank) {
+absl::Status CheckEdges(const RankTrace& rank, size_t nodes_count) {
   for (size_t i = 0; i < rank.dep_node.size(); ++i) {
-    if (rank.dep_node[i] >= rank.size()) return Wrong("dep_node", i, rank.dep_node[i], rank.size());
+    if (rank.dep_node[i] >= nodes_count) return Wrong("dep_node", i, rank.dep_node[i], nodes_count);
     const auto kind = static_cast<uint8_t>(rank.dep_kind[i]);
     if (kind >= kEdgeKindsCount) return Wrong("dep_kind", i, kind, kEdgeKindsCount);
   }
@@ -98,11 +98,15 @@ absl::Status CheckEdges(const RankTrace& rank) {
 }  // namespace
 
 absl::Status CheckRankColumns(const RankTrace& rank, size_t groups_count) {
+  return CheckPartColumns(rank, groups_count, rank.size());
+}
+
+absl::Status CheckPartColumns(const RankTrace& rank, size_t groups_count, size_t nodes_count) {
   if (rank.dep_begin.empty()) return absl::InvalidArgumentError("dep_begin: is empty");
   RETURN_IF_ERROR(CheckLengths(rank));
   RETURN_IF_ERROR(CheckBegins("dep_begin", rank.dep_begin, rank.dep_node.size()));
   RETURN_IF_ERROR(CheckNodes(rank));
-  RETURN_IF_ERROR(CheckEdges(rank));
+  RETURN_IF_ERROR(CheckEdges(rank, nodes_count));
   for (size_t i = 0; i < rank.queues.size(); ++i) {
     const auto kind = static_cast<uint8_t>(rank.queues[i].kind);
     if (kind > static_cast<uint8_t>(Queue::Kind::kDeviceStream)) {

@@ -16,6 +16,10 @@ namespace chakrad {
 // indexes. Cycles are not looked for. O(nodes + edges).
 absl::Status CheckRankColumns(const RankTrace& rank, size_t groups_count);
 
+// The same of a part of a rank that has `nodes_count` nodes: its dependencies may be
+// any of them.
+absl::Status CheckPartColumns(const RankTrace& part, size_t groups_count, size_t nodes_count);
+
 }  // namespace chakrad
 
 #endif  // CHAKRAD_TRACE_CODEC_RANK_CHECK_H_

@@ -4,7 +4,9 @@
 #include <zstd.h>
 
 #include <algorithm>
+#include <iterator>
 #include <random>
+#include <set>
 #include <string>
 #include <vector>
 
@@ -97,6 +99,46 @@ TEST(TraceCodecTest, RanksThatDifferOnlyInTheirPlaceHaveTheSameChunks) {
   b.base_unix_ns = 12345;
   for (CommOp& op : b.comm) op.peer = 91;
   EXPECT_EQ(Encode(a).chunks, Encode(b).chunks);
+}
+
+std::set<std::string> RunsOfStrings(const Encoded& encoded) {
+  std::set<std::string> runs;
+  for (size_t i = 0; i < encoded.chunks.size(); ++i) {
+    if (encoded.kinds[i] == ChunkKind::kStrings) runs.insert(encoded.chunks[i]);
+  }
+  return runs;
+}
+
+TEST(TraceCodecTest, TablesOfMostlyEqualNamesShareAllRunsButTheOnesThatDiffer) {
+  RankTrace a, b;
+  for (int i = 0; i < 5000; ++i) {
+    const std::string name = "void at::native::elementwise_kernel_" + std::to_string(i * i);
+    a.strings.Append(name);
+    // One more, one less, one longer.
+    if (i == 1000) b.strings.Append("only here");
+    if (i == 2500) continue;
+    b.strings.Append(i == 4000 ? name + "_of_rank_1" : name);
+  }
+  const std::set<std::string> of_a = RunsOfStrings(Encode(a)), of_b = RunsOfStrings(Encode(b));
+  ASSERT_GT(of_a.size(), 15);
+  std::vector<std::string> only_b;
+  std::set_difference(of_b.begin(), of_b.end(), of_a.begin(), of_a.end(),
+                      std::back_inserter(only_b));
+  // A change at a run's end joins or parts two runs.
+  EXPECT_LE(only_b.size(), 6);
+  ASSERT_OK_AND_ASSIGN(const RankTrace decoded, Decode(Encode(b)));
+  ExpectSameRank(decoded, b);
+}
+
+TEST(TraceCodecTest, StringsOfMegabytesComeBack) {
+  RankTrace rank;
+  rank.strings.Append("before");
+  rank.strings.Append(std::string(3 << 20, 'y'));
+  rank.strings.Append("after");
+  const Encoded encoded = Encode(rank);
+  EXPECT_TRUE(RunsOfStrings(encoded).empty());
+  ASSERT_OK_AND_ASSIGN(const RankTrace decoded, Decode(encoded));
+  ExpectSameRank(decoded, rank);
 }
 
 TEST(TraceCodecTest, ADecoderSeesMissingDoubledAndSwappedChunks) {

@@ -1,4 +1,6 @@
 // EncodeRank: columns to chunks.
+#include <zlib.h>
+
 #include <algorithm>
 #include <string>
 #include <vector>
@@ -9,9 +11,16 @@
 #include "trace/codec/column_coding.h"
 #include "trace/codec/limits.h"
 #include "trace/codec/rank_codec.h"
+#include "trace/codec/rank_spans.h"
 
 namespace chakrad {
 namespace {
+
+// Whether a run of strings may end behind `string`: its own bytes decide.
+bool IsCut(absl::string_view string) {
+  const auto* bytes = reinterpret_cast<const Bytef*>(string.data());
+  return crc32(0, bytes, static_cast<uInt>(string.size())) % kStringRunCutOneIn == 0;
+}
 
 class RankEncoder {
  public:
@@ -57,6 +66,8 @@ class RankEncoder {
   absl::Status EmitWorkSizes();
   absl::Status EmitGroups();
   absl::Status EmitStrings();
+  // As lengths, and bytes cut anywhere: for strings that do not fit into a run.
+  absl::Status EmitLongStrings();
   absl::Status EmitCold();
   void FillSides(uint32_t begin, uint32_t end, codec::NodeWindow* window);
   ChunkSpan SpanOfNodes(uint32_t begin, uint32_t end) const;
@@ -90,17 +101,7 @@ ChunkSpan RankEncoder::SpanOfNodes(uint32_t begin, uint32_t end) const {
                  .first = begin,
                  .count = end - begin,
                  .first_item = rank_.dep_begin[begin]};
-  for (uint32_t node = begin; node < end; ++node) {
-    if (rank_.start_ns[node] == kUnknownNs) continue;
-    const int64_t dur_ns = std::max<int64_t>(rank_.dur_ns[node], 0);
-    // The record keeps it plus one.
-    const int64_t end_ns =
-        rank_.start_ns[node] >= INT64_MAX - dur_ns ? INT64_MAX - 1 : rank_.start_ns[node] + dur_ns;
-    if (span.min_start_ns == kUnknownNs || rank_.start_ns[node] < span.min_start_ns) {
-      span.min_start_ns = rank_.start_ns[node];
-    }
-    span.max_end_ns = std::max(span.max_end_ns, end_ns);
-  }
+  AddTimes(rank_, begin, end, &span);
   return span;
 }
 
@@ -160,8 +161,11 @@ absl::Status RankEncoder::EmitGaps() {
       last_node = rank_.gap_node[i];
       window.add_gap_ns(rank_.gap_ns[i]);
     }
-    RETURN_IF_ERROR(
-        EmitMessage({.kind = ChunkKind::kGaps, .first = begin, .count = end - begin}, window));
+    RETURN_IF_ERROR(EmitMessage({.kind = ChunkKind::kGaps,
+                                 .first = begin,
+                                 .count = end - begin,
+                                 .first_item = rank_.gap_node[begin]},
+                                window));
   }
   return absl::OkStatus();
 }
@@ -231,7 +235,7 @@ absl::Status RankEncoder::EmitGroups() {
   return EmitMessage({.kind = ChunkKind::kGroups}, window);
 }
 
-absl::Status RankEncoder::EmitStrings() {
+absl::Status RankEncoder::EmitLongStrings() {
   codec::LengthWindow window;
   ChunkSpan span{.kind = ChunkKind::kStringLengths, .first = 1};
   std::string text;
@@ -251,6 +255,30 @@ absl::Status RankEncoder::EmitStrings() {
   }
   if (window.length_size() > 0) RETURN_IF_ERROR(emit());
   return EmitBytes(ChunkKind::kStringBytes, text);
+}
+
+absl::Status RankEncoder::EmitStrings() {
+  for (uint32_t i = 1; i < rank_.strings.size(); ++i) {
+    if (rank_.strings.Get(i).size() > kWindowBytes) return EmitLongStrings();
+  }
+  codec::StringWindow window;
+  ChunkSpan span{.kind = ChunkKind::kStrings, .first = 1};
+  for (uint32_t i = 1; i < rank_.strings.size(); ++i) {
+    const absl::string_view string = rank_.strings.Get(i);
+    window.add_length(string.size());
+    window.mutable_text()->append(string.data(), string.size());
+    const size_t rows = static_cast<size_t>(window.length_size());
+    const size_t bytes = window.text().size() + rows;
+    const bool cut = bytes >= kStringRunMinBytes && IsCut(string);
+    if (!cut && bytes < kStringRunMaxBytes && rows < kWindowRows && i + 1 < rank_.strings.size()) {
+      continue;
+    }
+    span.count = rows;
+    RETURN_IF_ERROR(EmitMessage(span, window));
+    span.first += rows;
+    window.Clear();
+  }
+  return absl::OkStatus();
 }
 
 absl::Status RankEncoder::EmitCold() {

@@ -9,13 +9,21 @@ namespace {
 
 constexpr size_t kHashBytes = 32;
 
+// Modulo 2^64: any time exists as a record.
+int64_t PlusOne(int64_t time_ns) {
+  return static_cast<int64_t>(static_cast<uint64_t>(time_ns) + 1);
+}
+int64_t MinusOne(int64_t time_ns) {
+  return static_cast<int64_t>(static_cast<uint64_t>(time_ns) - 1);
+}
+
 void SpanToProto(const ChunkSpan& span, codec::ChunkSpanRecord* record) {
   record->set_kind(static_cast<uint32_t>(span.kind));
   record->set_first(span.first);
   record->set_count(span.count);
   record->set_first_item(span.first_item);
-  record->set_min_start_ns_plus_1(span.min_start_ns + 1);
-  record->set_max_end_ns_plus_1(span.max_end_ns + 1);
+  record->set_min_start_ns_plus_1(PlusOne(span.min_start_ns));
+  record->set_max_end_ns_plus_1(PlusOne(span.max_end_ns));
 }
 
 ChunkSpan SpanFromProto(const codec::ChunkSpanRecord& record) {
@@ -24,8 +32,8 @@ ChunkSpan SpanFromProto(const codec::ChunkSpanRecord& record) {
   span.first = record.first();
   span.count = record.count();
   span.first_item = record.first_item();
-  span.min_start_ns = record.min_start_ns_plus_1() - 1;
-  span.max_end_ns = record.max_end_ns_plus_1() - 1;
+  span.min_start_ns = MinusOne(record.min_start_ns_plus_1());
+  span.max_end_ns = MinusOne(record.max_end_ns_plus_1());
   return span;
 }
 

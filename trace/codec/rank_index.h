@@ -32,12 +32,13 @@ struct RankHeader {
 struct ChunkSpan {
   ChunkKind kind = ChunkKind::kNodes;
   // The first row and how many: nodes (also of kColdLengths), edges, gaps, side
-  // records, strings. Of chunks of bytes: the first byte and how many.
+  // records, queues, strings (which begin with number 1). Of chunks of bytes: the
+  // first byte and how many. Of kGroups: 0.
   uint64_t first = 0;
   uint64_t count = 0;
   // kNodes: the first edge of the first node. kColdLengths: where the first
   // node's cold block begins among all bytes of cold blocks. kStringLengths: the
-  // same among the bytes of strings. Else 0.
+  // same among the bytes of strings. kGaps: the node of the first gap. Else 0.
   uint64_t first_item = 0;
   // kNodes: over its nodes with known times, the earliest start and the latest
   // end (start + recorded duration). kUnknownNs, both, when no node has a time.
