@@ -132,7 +132,8 @@ absl::Status RankReader::State::AddEdges(const DecodedChunk& nodes, size_t row, 
     const size_t local = edges->Local(edge);
     uint32_t dep = 0;
     if (!DependencyAt(node, edges->chunk().node_minus_dep[local], header.nodes_count, &dep)) {
-      return DamagedChunk("dependency is out of range");
+      return DamagedChunk(absl::StrCat("node at position ", node, ": a dependency is not in [0, ",
+                                       header.nodes_count, ")"));
     }
     deps->push_back(dep);
     if (kinds != nullptr) kinds->push_back(edges->chunk().columns.dep_kind[local]);
