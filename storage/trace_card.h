@@ -10,19 +10,9 @@
 #include <string>
 #include <vector>
 
-namespace chakrad {
+#include "trace/model/trace_breakdown.h"
 
-// Where the recorded time went: shares of each rank's span, mean over ranks; all
-// in [0, 1]. analysis/measured_breakdown.h computes it when a trace is stored.
-struct TraceBreakdown {
-  double compute_ratio = 0;
-  double comm_ratio = 0;          // Compute at the same time or not.
-  double exposed_comm_ratio = 0;  // Communication and no compute.
-  double exposed_memory_ratio = 0;
-  double idle_ratio = 0;
-  double worst_exposed_comm_ratio = 0;  // Of the rank where it is highest.
-  friend bool operator==(const TraceBreakdown&, const TraceBreakdown&) = default;
-};
+namespace chakrad {
 
 // The label that says whom a trace belongs to; limits are by its value. Absent: "".
 inline constexpr char kTenantLabel[] = "tenant";
