@@ -27,6 +27,14 @@ inline constexpr size_t kMaxManifestBytes = 64 << 20;
 // One timeline chunk is one value in the engine; values above some MiB stall it.
 inline constexpr size_t kMaxTimelineChunkBytes = 4 << 20;
 
+// --- Searches ---
+// A filter and an order are parsed by recursion and evaluated terms x traces.
+inline constexpr size_t kMaxFilterBytes = 4'096;
+inline constexpr int kMaxFilterDepth = 32;   // Parentheses within each other: stack.
+inline constexpr int kMaxFilterTerms = 100;  // A term takes about 10 ms over 100,000 traces.
+inline constexpr size_t kMaxOrderByBytes = 1'024;
+inline constexpr size_t kMaxOrderFields = 5;  // A page token holds a value of each.
+
 // --- Disk ---
 // Kept free so that the engine can still flush, compact and record deletes, which
 // is what gives space back: a few write buffers and blob files.
