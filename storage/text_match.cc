@@ -48,8 +48,10 @@ bool TextPattern::Matches(absl::string_view text) const {
 bool ContainsLowerCase(absl::string_view text, absl::string_view part) {
   if (part.empty()) return true;
   const auto lower = [](char c) { return absl::ascii_tolower(static_cast<unsigned char>(c)); };
+  const char first = part[0];
+  const char first_upper = absl::ascii_toupper(static_cast<unsigned char>(first));
   for (size_t at = 0; at + part.size() <= text.size(); ++at) {
-    if (lower(text[at]) != part[0]) continue;
+    if (text[at] != first && text[at] != first_upper) continue;
     size_t same = 1;
     while (same < part.size() && lower(text[at + same]) == part[same]) ++same;
     if (same == part.size()) return true;

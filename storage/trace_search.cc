@@ -2,7 +2,7 @@
 
 #include <algorithm>
 #include <bit>
-#include <compare>
+#include <functional>
 #include <optional>
 
 #include "absl/strings/ascii.h"
@@ -79,19 +79,23 @@ struct Position {
   absl::string_view id;
 };
 
-// Below 0: a comes before b.
-int Compare(const std::vector<TraceOrder::Key>& keys, const Position& a, const Position& b) {
-  for (size_t i = 0; i < keys.size(); ++i) {
-    const Place& left = a.places[i];
-    const Place& right = b.places[i];
-    const int order = Compare(left, right);
-    if (order == 0) continue;
-    // What is not told stays last, whatever the direction.
-    const bool has_none = left.group == Place::Group::kNone || right.group == Place::Group::kNone;
-    return keys[i].descending && !has_none ? -order : order;
-  }
+// Each below 0: a comes before b.
+int CompareByKey(const TraceOrder::Key& key, const Place& a, const Place& b) {
+  const int order = Compare(a, b);
+  // What is not told stays last, whatever the direction.
+  const bool has_none = a.group == Place::Group::kNone || b.group == Place::Group::kNone;
+  return key.descending && !has_none ? -order : order;
+}
+int CompareByAge(const Position& a, const Position& b) {
   if (a.create_unix_ns != b.create_unix_ns) return a.create_unix_ns > b.create_unix_ns ? -1 : 1;
   return b.id.compare(a.id);
+}
+int Compare(const std::vector<TraceOrder::Key>& keys, const Position& a, const Position& b) {
+  for (size_t i = 0; i < keys.size(); ++i) {
+    const int order = CompareByKey(keys[i], a.places[i], b.places[i]);
+    if (order != 0) return order;
+  }
+  return CompareByAge(a, b);
 }
 
 std::string QueryHash(const TraceFilter& filter, const TraceOrder& order) {
@@ -162,52 +166,79 @@ absl::Status ParseToken(absl::string_view text, const TraceFilter& filter, const
   return absl::OkStatus();
 }
 
-// The matching traces after the token, with their places side by side.
-class Candidates {
+// Takes traces one by one and keeps the first `count` in order, as a heap whose top is the
+// last of them. Of a trace that comes after the top it looks at no more keys than it must.
+class FirstTraces {
  public:
-  explicit Candidates(const std::vector<TraceOrder::Key>& keys) : keys_(keys) {}
+  FirstTraces(const std::vector<TraceOrder::Key>& keys, size_t count)
+      : keys_(keys), count_(count), places_((count + 1) * keys.size()) {}
 
+  // `after`: where the page before ended, or null.
   void Add(uint32_t index, const TraceCard& card, const Token* after) {
-    const size_t begin = places_.size();
-    for (const TraceOrder::Key& key : keys_) places_.push_back(PlaceOf(key.field, card));
-    if (after != nullptr && Compare(keys_, {places_.data() + begin, card.create_unix_ns, card.id},
-                                    after->position()) <= 0) {
-      places_.resize(begin);
-      return;
+    const uint32_t slot = spare_slot_;
+    size_t known = 0;  // Keys whose place in the spare slot is filled in.
+    if (after != nullptr && CompareCard(card, slot, &known, after->position()) <= 0) return;
+    ++offered_;
+    const bool is_full = heap_.size() == count_;
+    if (is_full && CompareCard(card, slot, &known, PositionOf(heap_[0])) > 0) return;
+    for (; known < keys_.size(); ++known) *PlaceAt(slot, known) = PlaceOf(keys_[known].field, card);
+    if (is_full) {
+      std::pop_heap(heap_.begin(), heap_.end(), Before());
+      spare_slot_ = heap_.back().slot;
+      heap_.pop_back();
+    } else {
+      spare_slot_ = static_cast<uint32_t>(heap_.size()) + 1;
     }
-    entries_.push_back({card.create_unix_ns, &card, index, static_cast<uint32_t>(entries_.size())});
+    heap_.push_back({&card, index, slot});
+    std::push_heap(heap_.begin(), heap_.end(), Before());
   }
 
-  size_t size() const { return entries_.size(); }
+  // Traces after the token, kept or not.
+  size_t offered() const { return offered_; }
 
-  // Indices of the first `count` in order.
-  std::vector<uint32_t> First(size_t count) {
-    const auto before = [this](const Entry& a, const Entry& b) {
-      return Compare(keys_, PositionOf(a), PositionOf(b)) < 0;
-    };
-    count = std::min(count, entries_.size());
-    const auto end = entries_.begin() + static_cast<std::ptrdiff_t>(count);
-    if (end != entries_.end()) std::nth_element(entries_.begin(), end, entries_.end(), before);
-    std::sort(entries_.begin(), end, before);
+  // Indices of those that are kept, in order. Call once.
+  std::vector<uint32_t> Take() {
+    std::sort_heap(heap_.begin(), heap_.end(), Before());
     std::vector<uint32_t> indices;
-    for (auto entry = entries_.begin(); entry != end; ++entry) indices.push_back(entry->index);
+    for (const Entry& entry : heap_) indices.push_back(entry.index);
     return indices;
   }
 
  private:
   struct Entry {
-    int64_t create_unix_ns;
     const TraceCard* card;
     uint32_t index;  // In the cards.
-    uint32_t place;  // In places_, times the number of keys.
+    uint32_t slot;   // Of its places.
   };
+  Place* PlaceAt(uint32_t slot, size_t key) { return &places_[slot * keys_.size() + key]; }
   Position PositionOf(const Entry& entry) const {
-    return {places_.data() + entry.place * keys_.size(), entry.create_unix_ns, entry.card->id};
+    return {places_.data() + entry.slot * keys_.size(), entry.card->create_unix_ns, entry.card->id};
+  }
+  std::function<bool(const Entry&, const Entry&)> Before() const {
+    return [this](const Entry& a, const Entry& b) {
+      return Compare(keys_, PositionOf(a), PositionOf(b)) < 0;
+    };
+  }
+  // Compare of the card with `other`, filling in places of `slot` as they are needed.
+  int CompareCard(const TraceCard& card, uint32_t slot, size_t* known, const Position& other) {
+    for (size_t key = 0; key < keys_.size(); ++key) {
+      Place* const place = PlaceAt(slot, key);
+      if (key == *known) {
+        *place = PlaceOf(keys_[key].field, card);
+        ++*known;
+      }
+      const int order = CompareByKey(keys_[key], *place, other.places[key]);
+      if (order != 0) return order;
+    }
+    return CompareByAge({nullptr, card.create_unix_ns, card.id}, other);
   }
 
   const std::vector<TraceOrder::Key>& keys_;
-  std::vector<Entry> entries_;
-  std::vector<Place> places_;
+  const size_t count_;
+  std::vector<Entry> heap_;
+  std::vector<Place> places_;  // One slot more than entries: of the trace in question.
+  uint32_t spare_slot_ = 0;
+  size_t offered_ = 0;
 };
 
 }  // namespace
@@ -269,16 +300,14 @@ absl::StatusOr<TraceSearchPage> SearchTraces(const TraceCards& cards, const Trac
   Token token;
   if (!page_token.empty()) RETURN_IF_ERROR(ParseToken(page_token, filter, order, &token));
   TraceSearchPage page;
-  Candidates candidates(order.keys());
+  FirstTraces first(order.keys(), std::min(static_cast<size_t>(page_size), cards.size()));
   for (uint32_t i = 0; i < cards.size(); ++i) {
     if (!filter.Matches(*cards[i])) continue;
     ++page.total_count;
-    candidates.Add(i, *cards[i], page_token.empty() ? nullptr : &token);
+    first.Add(i, *cards[i], page_token.empty() ? nullptr : &token);
   }
-  for (const uint32_t index : candidates.First(static_cast<size_t>(page_size))) {
-    page.traces.push_back(cards[index]);
-  }
-  if (candidates.size() > page.traces.size()) {
+  for (const uint32_t index : first.Take()) page.traces.push_back(cards[index]);
+  if (first.offered() > page.traces.size()) {
     page.next_page_token = TracePageToken(filter, order, *page.traces.back());
   }
   return page;

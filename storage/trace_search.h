@@ -50,8 +50,8 @@ struct TraceSearchPage {
 // seen in its new one.) INVALID_ARGUMENT: page_size below 1; a token of another filter or
 // order, or one that no list returned.
 //
-// Copies no card: O(traces) for the filter, O(matching) to find the page, O(p log p) to sort
-// its p entries.
+// Copies no card: O(traces) for the filter, O(matching x log page_size) at most for the
+// order; memory follows the page.
 absl::StatusOr<TraceSearchPage> SearchTraces(const TraceCards& cards, const TraceFilter& filter,
                                              const TraceOrder& order, int page_size,
                                              absl::string_view page_token);
