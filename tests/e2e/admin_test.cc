@@ -116,8 +116,7 @@ TEST(AdminTest, StatusTellsTracesBytesAndTenants) {
   EXPECT_THAT(text.out, HasSubstr("1 traces"));
   EXPECT_THAT(text.out, HasSubstr("writable"));
   EXPECT_THAT(text.out, HasSubstr("vision"));
-  const client::Json json =
-      client::Json::parse(Chakra(server, {"--output", "json", "status"}).out);
+  const client::Json json = client::Json::parse(Chakra(server, {"--output", "json", "status"}).out);
   EXPECT_EQ(json["writable"], true);
   EXPECT_GT(json["stored_bytes"], 0);
   EXPECT_GT(json["disk_free_bytes"], 0);
