@@ -108,7 +108,7 @@ class RealServer : public ChakradServer {
     grpc::EnableDefaultHealthCheckService(true);
     grpc::reflection::InitProtoReflectionServerBuilderPlugin();
     services_.push_back(NewIngestService(&uploads_, &metrics_));
-    services_.push_back(NewTraceService(stores_.traces.get(), &jobs_, &metrics_));
+    services_.push_back(NewTraceService(stores_.traces.get(), &metrics_));
     services_.push_back(NewJobService(&jobs_, stores_.jobs.get(), &metrics_));
     services_.push_back(NewAdminService(&stores_, &uploads_, RealClock(), &metrics_));
     grpc::ServerBuilder builder;
@@ -175,6 +175,9 @@ absl::StatusOr<std::unique_ptr<ChakradServer>> StartServer(const ServerOptions& 
   StoreOptions store_options;
   store_options.data_dir = options.data_dir;
   store_options.backup_dir = options.backup_dir;
+  store_options.notice = [](const std::string& line) {
+    Log(LogLevel::kWarning, "store", {{"message", line}});
+  };
   ASSIGN_OR_RETURN(Stores stores, OpenRocksStores(store_options));
   return StartServerOn(std::move(stores), options);
 }

@@ -12,6 +12,12 @@ absl::string_view FamilyName(Family family) {
       return "uploads";
     case Family::kJobs:
       return "jobs";
+    case Family::kIndex:
+      return "index";
+    case Family::kRaw:
+      return "raw";
+    case Family::kSeries:
+      return "series";
     case Family::kResults:
       return "results";
   }
@@ -29,6 +35,11 @@ void KvBatch::Delete(Family family, absl::string_view key) {
 
 void KvBatch::DeleteRange(Family family, absl::string_view begin, absl::string_view end) {
   ops_.push_back({Kind::kDeleteRange, family, std::string(begin), std::string(end)});
+}
+
+void KvBatch::Append(const KvBatch& other) {
+  ops_.insert(ops_.end(), other.ops_.begin(), other.ops_.end());
+  put_bytes_ += other.put_bytes_;
 }
 
 KvRange PrefixRange(absl::string_view prefix) {

@@ -17,13 +17,16 @@ namespace chakrad {
 
 // Key spaces of their own, each tuned for what it holds.
 enum class Family : uint8_t {
-  kMeta = 0,     // Format version, manifests, indices, chunk uses: small records.
+  kMeta = 0,     // Format version, manifests, rank indexes, chunk uses: small records.
   kChunks = 1,   // Chunks of traces: up to about 1 MiB, compressed already.
   kUploads = 2,  // Upload records.
   kJobs = 3,     // Job records and their indices.
   kResults = 4,  // Specs, results and timeline chunks of jobs.
+  kIndex = 5,    // Cards of traces: all read at start.
+  kRaw = 6,      // Files kept as they were uploaded, in compressed pieces.
+  kSeries = 7,   // Reserved.
 };
-inline constexpr int kFamiliesCount = 5;
+inline constexpr int kFamiliesCount = 8;
 
 // "meta", "chunks", ...
 absl::string_view FamilyName(Family family);
@@ -42,6 +45,9 @@ class KvBatch {
   void Delete(Family family, absl::string_view key);
   // Deletes the keys in [begin, end).
   void DeleteRange(Family family, absl::string_view begin, absl::string_view end);
+
+  // The operations of `other`, after those here.
+  void Append(const KvBatch& other);
 
   const std::vector<Op>& ops() const { return ops_; }
   // Of the keys and values of puts.
@@ -71,13 +77,15 @@ class Kv {
   // NOT_FOUND: no such key.
   virtual absl::StatusOr<std::string> Get(Family family, absl::string_view key) = 0;
   // Applies all of `batch` or none of it. With `sync` it has reached the disk,
-  // together with every batch before it, when this returns OK; without, it
+  // together with every batch before it, when this returns OK (an empty batch: just
+  // those before it; several callers share one sync); without, it
   // survives a crash of the process but not of the machine. After an error the
   // batch may still appear when the store is opened again.
   virtual absl::Status Write(const KvBatch& batch, bool sync) = 0;
   // Calls `visit` with each pair in key order until it returns false. No lock
   // is held meanwhile. Pairs that come or go during the scan may or may not be
-  // visited; every other one is, once.
+  // visited; every other one is, once. DATA_LOSS ends it at damage: what lies before
+  // has been visited. See scan_past_damage.h.
   virtual absl::Status Scan(
       Family family, const KvRange& range, ScanOrder order,
       const std::function<bool(absl::string_view key, absl::string_view value)>& visit) = 0;

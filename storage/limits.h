@@ -23,6 +23,12 @@ inline constexpr int64_t kMaxFilesPerUpload = 1'000'000;
 // list; a hundred thousand ranks take about 40 MiB.
 inline constexpr size_t kMaxManifestBytes = 64 << 20;
 
+// A draft gathers chunks up to this size before it writes them: a write of the
+// engine costs about as much as 10 KiB of a chunk, and several drafts hold one batch each.
+inline constexpr int64_t kDraftBatchBytes = 1 << 20;
+// Files kept as they are lie in pieces of this many bytes before zstd.
+inline constexpr size_t kRawPieceBytes = 1 << 20;
+
 // --- Jobs ---
 // One timeline chunk is one value in the engine; values above some MiB stall it.
 inline constexpr size_t kMaxTimelineChunkBytes = 4 << 20;

@@ -26,15 +26,21 @@ absl::StatusOr<std::shared_ptr<Kv>> OpenEngine(const StoreOptions& options) {
   RETURN_IF_ERROR(MakeFolders(options.data_dir));
   ASSIGN_OR_RETURN(engine->lock, FolderLock::Acquire(options.data_dir));
   ASSIGN_OR_RETURN(engine->kv, OpenRocksKv(options.data_dir + "/db", options.reserve_bytes));
-  RETURN_IF_ERROR(Annotate(InitStoreVersion(engine->kv.get()), options.data_dir));
+  RETURN_IF_ERROR(Annotate(InitStoreVersion(engine->kv.get(), options.notice), options.data_dir));
   return std::shared_ptr<Kv>(engine, engine->kv.get());
 }
 
-Stores MakeStores(const std::shared_ptr<Kv>& kv, std::string staging_dir,
-                  const StoreOptions& options) {
-  return {NewTraceStore(kv), NewUploadStore(kv, std::move(staging_dir), options.reserve_bytes),
-          NewJobStore(kv), NewBackups(kv, options.backup_dir),
-          std::make_unique<StoreProbe>(kv, options.data_dir, options.reserve_bytes)};
+absl::StatusOr<Stores> MakeStores(const std::shared_ptr<Kv>& kv, std::string staging_dir,
+                                  const StoreOptions& options) {
+  TraceStoreOptions trace_options;
+  trace_options.notice = options.notice;
+  Stores stores;
+  ASSIGN_OR_RETURN(stores.traces, OpenTraceStore(kv, trace_options));
+  stores.uploads = NewUploadStore(kv, std::move(staging_dir), options.reserve_bytes);
+  stores.jobs = NewJobStore(kv);
+  stores.backups = NewBackups(kv, options.backup_dir);
+  stores.probe = std::make_unique<StoreProbe>(kv, options.data_dir, options.reserve_bytes);
+  return stores;
 }
 
 }  // namespace
@@ -43,12 +49,16 @@ absl::StatusOr<Stores> OpenRocksStores(const StoreOptions& options) {
   if (options.data_dir.empty()) return absl::InvalidArgumentError("data_dir: must not be empty");
   const auto kv = OpenEngine(options);
   if (!kv.ok()) return Annotate(kv.status(), "data_dir");
-  return MakeStores(*kv, options.data_dir + "/staging", options);
+  auto stores = MakeStores(*kv, options.data_dir + "/staging", options);
+  if (!stores.ok()) return Annotate(stores.status(), absl::StrCat("data_dir: ", options.data_dir));
+  return stores;
 }
 
 absl::StatusOr<Stores> OpenMemStores(std::string staging_dir) {
   RETURN_IF_ERROR(Annotate(MakeFolders(staging_dir), "staging_dir"));
-  return MakeStores(NewMemKv(), std::move(staging_dir), {.data_dir = "", .reserve_bytes = 0});
+  StoreOptions options;
+  options.reserve_bytes = 0;
+  return MakeStores(NewMemKv(), std::move(staging_dir), options);
 }
 
 }  // namespace chakrad

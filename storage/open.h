@@ -3,6 +3,7 @@
 #define CHAKRAD_STORAGE_OPEN_H_
 
 #include <cstdint>
+#include <functional>
 #include <memory>
 #include <string>
 
@@ -24,6 +25,8 @@ struct StoreOptions {
   int64_t reserve_bytes = kDiskReserveBytes;
   // Where backups are made; empty: nowhere.
   std::string backup_dir;
+  // Told, one line each, of damage that was found and of a migration's progress. May be null.
+  std::function<void(const std::string& line)> notice;
 };
 
 // Each store shares ownership of the engine, which closes with the last one.

@@ -4,7 +4,6 @@
 #include "absl/strings/str_cat.h"
 #include "common/status.h"
 #include "storage/ids.h"
-#include "storage/keys.h"
 
 namespace chakrad {
 namespace {
@@ -12,21 +11,21 @@ namespace {
 // First byte of a token: a later layout gets another.
 constexpr char kTokenVersion = 1;
 
-absl::StatusOr<std::string> ParsePageToken(absl::string_view token) {
+}  // namespace
+
+std::string MakePageToken(int64_t create_unix_ns, absl::string_view id) {
+  return absl::WebSafeBase64Escape(
+      absl::StrCat(std::string(1, kTokenVersion), PackTimeKey(create_unix_ns, id)));
+}
+
+absl::StatusOr<TimeKey> ParsePageToken(absl::string_view token) {
   std::string bytes;
   TimeKey key;
   if (!absl::WebSafeBase64Unescape(token, &bytes) || bytes.empty() || bytes[0] != kTokenVersion ||
       !ParseTimeKey(absl::string_view(bytes).substr(1), &key) || !CheckId("", key.id).ok()) {
     return absl::InvalidArgumentError("page_token: is not one that a list returned");
   }
-  return bytes.substr(1);
-}
-
-}  // namespace
-
-std::string MakePageToken(int64_t create_unix_ns, absl::string_view id) {
-  return absl::WebSafeBase64Escape(
-      absl::StrCat(std::string(1, kTokenVersion), PackTimeKey(create_unix_ns, id)));
+  return key;
 }
 
 absl::StatusOr<std::string> WalkTimeIndex(
@@ -38,8 +37,8 @@ absl::StatusOr<std::string> WalkTimeIndex(
   }
   KvRange range = PrefixRange(prefix);
   if (!page.page_token.empty()) {
-    ASSIGN_OR_RETURN(const std::string position, ParsePageToken(page.page_token));
-    range.end = absl::StrCat(prefix, position);
+    ASSIGN_OR_RETURN(const TimeKey position, ParsePageToken(page.page_token));
+    range.end = absl::StrCat(prefix, PackTimeKey(position.create_unix_ns, position.id));
   }
   int taken = 0;
   std::string next_page_token, last_token;

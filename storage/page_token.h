@@ -9,11 +9,15 @@
 
 #include "absl/status/statusor.h"
 #include "absl/strings/string_view.h"
+#include "storage/keys.h"
 #include "storage/kv.h"
 
 namespace chakrad {
 
 std::string MakePageToken(int64_t create_unix_ns, absl::string_view id);
+
+// INVALID_ARGUMENT: MakePageToken did not make it.
+absl::StatusOr<TimeKey> ParsePageToken(absl::string_view token);
 
 struct TimeIndexPage {
   int page_size = 0;

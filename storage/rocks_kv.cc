@@ -75,7 +75,7 @@ rocksdb::ColumnFamilyOptions FamilyOptions(Family family,
   table.filter_policy.reset(rocksdb::NewBloomFilterPolicy(10));
   options.table_factory.reset(rocksdb::NewBlockBasedTableFactory(table));
   options.compression = rocksdb::kZSTD;
-  if (family == Family::kChunks || family == Family::kResults) {
+  if (family == Family::kChunks || family == Family::kResults || family == Family::kRaw) {
     // Large values lie in blob files, which compactions leave alone: values of
     // a MiB in the tree itself are copied level by level and stall writers.
     options.enable_blob_files = true;
@@ -83,8 +83,8 @@ rocksdb::ColumnFamilyOptions FamilyOptions(Family family,
     options.blob_file_size = kBlobFileBytes;
     options.blob_compression_type = rocksdb::kZSTD;
   }
-  if (family == Family::kChunks) {
-    options.compression = rocksdb::kNoCompression;  // Hashes, and chunks in zstd already.
+  if (family == Family::kChunks || family == Family::kRaw) {
+    options.compression = rocksdb::kNoCompression;  // Hashes, and values in zstd already.
     options.blob_compression_type = rocksdb::kNoCompression;
   }
   return options;

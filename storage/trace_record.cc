@@ -4,6 +4,7 @@
 #include <string>
 
 #include "common/status.h"
+#include "storage/card_record.h"
 #include "storage/check_record.h"
 #include "storage/record.pb.h"
 #include "trace/codec/column_coding.h"
@@ -127,6 +128,18 @@ void TraceInfoToProto(const TraceInfo& info, storage::TraceManifest* manifest) {
   for (const Ledger& ledger : info.ledgers) LedgerToProto(ledger, manifest->add_ledgers());
   for (const std::string& notice : info.notices) manifest->add_notices(notice);
   manifest->set_stored_bytes(info.stored_bytes);
+  manifest->set_start_unix_ns(info.start_unix_ns);
+  manifest->set_end_unix_ns(info.end_unix_ns);
+  if (info.breakdown.has_value()) {
+    BreakdownToProto(*info.breakdown, manifest->mutable_breakdown());
+  }
+  manifest->set_content_hash(info.content_hash);
+  for (const RawFileInfo& file : info.raw_files) {
+    storage::RawFileRecord* record = manifest->add_raw_files();
+    record->set_file(file.file);
+    record->set_size_bytes(file.size_bytes);
+    record->set_sha256(file.sha256);
+  }
 }
 
 absl::Status TraceInfoFromProto(const storage::TraceManifest& manifest, TraceInfo* info) {
@@ -141,6 +154,13 @@ absl::Status TraceInfoFromProto(const storage::TraceManifest& manifest, TraceInf
   for (const auto& ledger : manifest.ledgers()) info->ledgers.push_back(LedgerFromProto(ledger));
   info->notices.assign(manifest.notices().begin(), manifest.notices().end());
   info->stored_bytes = manifest.stored_bytes();
+  info->start_unix_ns = manifest.start_unix_ns();
+  info->end_unix_ns = manifest.end_unix_ns();
+  if (manifest.has_breakdown()) info->breakdown = BreakdownFromProto(manifest.breakdown());
+  info->content_hash = manifest.content_hash();
+  for (const storage::RawFileRecord& file : manifest.raw_files()) {
+    info->raw_files.push_back({file.file(), file.size_bytes(), file.sha256()});
+  }
   return absl::OkStatus();
 }
 

@@ -11,8 +11,9 @@ namespace storage {
 class TraceManifest;
 }  // namespace storage
 
+// All but the id, the pin, and where raw files are.
 void TraceInfoToProto(const TraceInfo& info, storage::TraceManifest* manifest);
-// DATA_LOSS: a value is outside what a manifest can hold. `info->id` is not set.
+// DATA_LOSS: a value is outside what a manifest can hold. `id` and `pinned` are not set.
 absl::Status TraceInfoFromProto(const storage::TraceManifest& manifest, TraceInfo* info);
 
 }  // namespace chakrad

@@ -104,6 +104,9 @@ absl::Status JobManager::Start() {
     auto job = std::make_shared<LiveJob>();
     job->view.record = record;
     job->spec = spec;
+    absl::StatusOr<Leases> leases = LeaseTraces(spec);
+    // Without its trace the job fails when it runs, and says why.
+    if (leases.ok()) job->leases = *std::move(leases);
     live_[record.id] = std::move(job);
     queue_.push_back(record.id);
   }
@@ -112,13 +115,20 @@ absl::Status JobManager::Start() {
   return absl::OkStatus();
 }
 
+absl::StatusOr<JobManager::Leases> JobManager::LeaseTraces(const SimulationSpec& spec) {
+  Leases leases;
+  ASSIGN_OR_RETURN(leases.emplace_back(), traces_->Lease(spec.trace_id));
+  for (const CustomAlgorithm& algorithm : spec.custom_algorithms) {
+    auto lease = traces_->Lease(algorithm.trace_id);
+    if (!lease.ok()) return Annotate(lease.status(), "custom_algorithms");
+    leases.push_back(*std::move(lease));
+  }
+  return leases;
+}
+
 absl::Status JobManager::CheckFits(const SimulationSpec& spec) {
   ASSIGN_OR_RETURN(const SystemDescription system, SystemOf(spec));
   ASSIGN_OR_RETURN(const TraceInfo trace, traces_->GetInfo(spec.trace_id));
-  for (const CustomAlgorithm& algorithm : spec.custom_algorithms) {
-    const absl::Status found = traces_->GetInfo(algorithm.trace_id).status();
-    RETURN_IF_ERROR(Annotate(found, "custom_algorithms"));
-  }
   return CheckRanks(trace, spec, system);
 }
 
@@ -132,6 +142,7 @@ absl::StatusOr<JobView> JobManager::Create(const std::string& request_id,
     if (!absl::IsNotFound(existing.status())) return existing.status();
   }
   RETURN_IF_ERROR(CheckFits(spec));
+  ASSIGN_OR_RETURN(Leases leases, LeaseTraces(spec));
   JobView view;
   view.record.id = absl::StrCat("j-", RandomId());
   view.record.request_id = request_id;
@@ -150,6 +161,7 @@ absl::StatusOr<JobView> JobManager::Create(const std::string& request_id,
       auto job = std::make_shared<LiveJob>();
       job->view = view;
       job->spec = spec;
+      job->leases = std::move(leases);
       live_[stored.id] = std::move(job);
       queue_.push_back(stored.id);
       PublishCounts();
@@ -194,6 +206,7 @@ absl::StatusOr<JobView> JobManager::Cancel(absl::string_view id) {
       ++job->version;
       queue_.erase(std::remove(queue_.begin(), queue_.end(), id), queue_.end());
       live_.erase(cancelled.id);
+      job->leases.clear();  // Watchers may hold the job for a while yet.
       PublishCounts();
       changed_.NotifyAll();
       return job->view;
@@ -259,18 +272,6 @@ absl::Status JobManager::StreamTimeline(absl::string_view id, const std::functio
     if (!bytes.ok()) return bytes.status();
     if (!chunk(*bytes)) return absl::OkStatus();
   }
-}
-
-bool JobManager::UsesTrace(absl::string_view trace_id) {
-  MutexLock lock(&mutex_);
-  return std::any_of(live_.begin(), live_.end(), [trace_id](const auto& entry) {
-    const SimulationSpec& spec = entry.second->spec;
-    return spec.trace_id == trace_id ||
-           std::any_of(spec.custom_algorithms.begin(), spec.custom_algorithms.end(),
-                       [trace_id](const CustomAlgorithm& algorithm) {
-                         return algorithm.trace_id == trace_id;
-                       });
-  });
 }
 
 void JobManager::WorkerLoop() {
@@ -377,6 +378,7 @@ void JobManager::Conclude(const std::shared_ptr<LiveJob>& job,
   if (IsFinished(record.state)) {
     metrics_->ObserveJob(StateName(record.state), seconds);
     live_.erase(record.id);
+    job->leases.clear();
   }
   changed_.NotifyAll();
 }

@@ -1,6 +1,7 @@
 // The durable queue of jobs and the pool of threads that runs them. A job that
 // was created ends exactly once as succeeded, failed or cancelled; a restart
-// takes up what was pending or running.
+// takes up what was pending or running. An unfinished job leases the traces that it
+// reads, so that nobody deletes them.
 #ifndef CHAKRAD_SERVER_JOBS_JOB_MANAGER_H_
 #define CHAKRAD_SERVER_JOBS_JOB_MANAGER_H_
 
@@ -64,24 +65,25 @@ class JobManager {
   absl::Status StreamTimeline(absl::string_view id, const std::function<bool()>& gone,
                               const std::function<bool(const std::string&)>& chunk);
 
-  // Whether an unfinished job reads the trace.
-  bool UsesTrace(absl::string_view trace_id);
-
   // No new jobs; watchers end; running jobs get `grace` to finish and are put
   // back as pending then. Returns when no worker runs.
   void Drain(std::chrono::milliseconds grace);
 
  private:
+  using Leases = std::vector<std::unique_ptr<TraceLease>>;
   struct LiveJob {
     JobView view;
     SimulationSpec spec;
     int64_t version = 0;  // Grows with every change that a watcher wants to see.
     std::chrono::steady_clock::time_point progress_told_at;
     int64_t timeline_chunks = 0;
+    Leases leases;
   };
   using LiveJobs = std::map<std::string, std::shared_ptr<LiveJob>>;
 
   std::shared_ptr<LiveJob> FindLive(absl::string_view id) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
+  // Of the trace and those of custom algorithms.
+  absl::StatusOr<Leases> LeaseTraces(const SimulationSpec& spec);
   absl::Status CheckFits(const SimulationSpec& spec);
   void WorkerLoop();
   void RunOne(const std::shared_ptr<LiveJob>& job);

@@ -1,7 +1,10 @@
 #include "server/rpc/trace_service.h"
 
+#include <memory>
 #include <string>
+#include <tuple>
 #include <utility>
+#include <vector>
 
 #include "absl/strings/str_cat.h"
 #include "chakrad/v1/trace.grpc.pb.h"
@@ -13,6 +16,7 @@
 #include "server/rpc/serve.h"
 #include "server/rpc/trace_filter.h"
 #include "server/rpc/verify_traces.h"
+#include "storage/page_token.h"
 #include "trace/writers/export.h"
 
 namespace chakrad {
@@ -20,18 +24,44 @@ namespace {
 
 using ExportStream = grpc::ServerWriter<v1::ExportTraceResponse>;
 
+// Whether `card` comes after the one that the token names, newest first.
+bool IsAfter(const TraceCard& card, const TimeKey& last) {
+  return std::tie(card.create_unix_ns, card.id) < std::tie(last.create_unix_ns, last.id);
+}
+
 absl::Status ListTraces(TraceStore* traces, const v1::ListTracesRequest& request,
                         v1::ListTracesResponse* response) {
-  TraceListOptions options;
-  ASSIGN_OR_RETURN(options.page_size, CheckPageSize(request.page_size()));
-  options.page_token = request.page_token();
-  ASSIGN_OR_RETURN(options.matches, ParseTraceFilter(request.filter()));
-  for (;; options.page_size /= 2) {
-    ASSIGN_OR_RETURN(const TracePage page, traces->List(options));
-    response->Clear();
-    for (const TraceInfo& info : page.traces) ToSummaryProto(info, response->add_traces());
-    response->set_next_page_token(page.next_page_token);
-    if (options.page_size == 1 || response->ByteSizeLong() <= kMaxAnswerBytes) break;
+  ASSIGN_OR_RETURN(const int page_size, CheckPageSize(request.page_size()));
+  ASSIGN_OR_RETURN(const auto matches, ParseTraceFilter(request.filter()));
+  TimeKey last{INT64_MAX, ""};
+  const bool from_start = request.page_token().empty();
+  if (!from_start) {
+    ASSIGN_OR_RETURN(last, ParsePageToken(request.page_token()));
+  }
+  const std::shared_ptr<const TraceCards> cards = traces->Cards();
+  size_t answer_bytes = 0;
+  for (const auto& card : *cards) {
+    if (!from_start && !IsAfter(*card, last)) continue;
+    absl::StatusOr<TraceInfo> info = traces->GetInfo(card->id);
+    if (absl::IsNotFound(info.status())) continue;  // Deleted meanwhile.
+    if (absl::IsDataLoss(info.status())) {
+      info = TraceInfo{};
+      info->id = card->id;
+      info->create_unix_ns = card->create_unix_ns;
+      info->notices.push_back("its manifest is damaged");
+    }
+    RETURN_IF_ERROR(info.status());
+    if (matches != nullptr && !matches(*info)) continue;
+    v1::Trace summary;
+    ToSummaryProto(*info, &summary);
+    answer_bytes += summary.ByteSizeLong() + 8;
+    const int taken = response->traces_size();
+    if (taken == page_size || (taken > 0 && answer_bytes > kMaxAnswerBytes)) {
+      response->set_next_page_token(MakePageToken(last.create_unix_ns, last.id));
+      break;
+    }
+    *response->add_traces() = std::move(summary);
+    last = {card->create_unix_ns, card->id};
   }
   return absl::OkStatus();
 }
@@ -44,13 +74,8 @@ absl::Status GetTrace(TraceStore* traces, const v1::GetTraceRequest& request, v1
   return absl::OkStatus();
 }
 
-absl::Status DeleteTrace(TraceStore* traces, JobManager* jobs,
-                         const v1::DeleteTraceRequest& request) {
+absl::Status DeleteTrace(TraceStore* traces, const v1::DeleteTraceRequest& request) {
   ASSIGN_OR_RETURN(const std::string id, IdFromName(request.name(), "traces", "name"));
-  if (jobs->UsesTrace(id)) {
-    return absl::FailedPreconditionError(
-        absl::StrCat("trace ", id, " is read by an unfinished job; cancel it first"));
-  }
   return traces->Delete(id);
 }
 
@@ -119,6 +144,7 @@ absl::Status ExportTrace(TraceStore* traces, const v1::ExportTraceRequest& reque
   ASSIGN_OR_RETURN(const std::string id, IdFromName(request.name(), "traces", "name"));
   ASSIGN_OR_RETURN(const ExportFormat format, ToFormat(request.format()));
   ASSIGN_OR_RETURN(const GraphOptions graph, ToGraphOptions(request.graph()));
+  ASSIGN_OR_RETURN(const std::unique_ptr<TraceLease> lease, traces->Lease(id));
   ASSIGN_OR_RETURN(const TraceInfo info, traces->GetInfo(id));
   std::vector<int32_t> ranks(request.ranks().begin(), request.ranks().end());
   RETURN_IF_ERROR(CheckRanksOnce(ranks));
@@ -148,8 +174,7 @@ absl::Status ExportTrace(TraceStore* traces, const v1::ExportTraceRequest& reque
 
 class TraceService : public v1::TraceService::Service {
  public:
-  TraceService(TraceStore* traces, JobManager* jobs, Metrics* metrics)
-      : traces_(traces), jobs_(jobs), metrics_(metrics) {}
+  TraceService(TraceStore* traces, Metrics* metrics) : traces_(traces), metrics_(metrics) {}
 
   grpc::Status ListTraces(grpc::ServerContext*, const v1::ListTracesRequest* request,
                           v1::ListTracesResponse* response) override {
@@ -163,8 +188,7 @@ class TraceService : public v1::TraceService::Service {
   }
   grpc::Status DeleteTrace(grpc::ServerContext*, const v1::DeleteTraceRequest* request,
                            google::protobuf::Empty*) override {
-    return Serve(metrics_, "DeleteTrace",
-                 [&] { return chakrad::DeleteTrace(traces_, jobs_, *request); });
+    return Serve(metrics_, "DeleteTrace", [&] { return chakrad::DeleteTrace(traces_, *request); });
   }
   grpc::Status ExportTrace(grpc::ServerContext*, const v1::ExportTraceRequest* request,
                            ExportStream* stream) override {
@@ -179,15 +203,13 @@ class TraceService : public v1::TraceService::Service {
 
  private:
   TraceStore* const traces_;
-  JobManager* const jobs_;
   Metrics* const metrics_;
 };
 
 }  // namespace
 
-std::unique_ptr<grpc::Service> NewTraceService(TraceStore* traces, JobManager* jobs,
-                                               Metrics* metrics) {
-  return std::make_unique<TraceService>(traces, jobs, metrics);
+std::unique_ptr<grpc::Service> NewTraceService(TraceStore* traces, Metrics* metrics) {
+  return std::make_unique<TraceService>(traces, metrics);
 }
 
 }  // namespace chakrad

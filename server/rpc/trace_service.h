@@ -6,15 +6,13 @@
 
 #include <memory>
 
-#include "server/jobs/job_manager.h"
 #include "server/metrics.h"
 #include "storage/trace_store.h"
 
 namespace chakrad {
 
-// `jobs` tells whether a trace is in use. What it is given must outlive the service.
-std::unique_ptr<grpc::Service> NewTraceService(TraceStore* traces, JobManager* jobs,
-                                               Metrics* metrics);
+// What it is given must outlive the service.
+std::unique_ptr<grpc::Service> NewTraceService(TraceStore* traces, Metrics* metrics);
 
 }  // namespace chakrad
 

@@ -312,7 +312,7 @@ TEST(JobsTest, ARunningJobIsCancelledAndItsTraceIsHeldUntilThen) {
   remove.set_name(spec.trace());
   google::protobuf::Empty empty;
   EXPECT_THAT(FromGrpc(server.traces().DeleteTrace(&context, remove, &empty)),
-              StatusIs(absl::StatusCode::kFailedPrecondition, "unfinished job"));
+              StatusIs(absl::StatusCode::kFailedPrecondition, "1 unfinished jobs or exports"));
   EXPECT_THAT(server.CancelJob(job.name()), IsOk());
   ASSERT_OK_AND_ASSIGN(const v1::Job ended, server.Wait(job.name()));
   EXPECT_EQ(ended.state(), v1::Job::CANCELLED);
