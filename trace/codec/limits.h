@@ -13,11 +13,10 @@ inline constexpr size_t kWindowRows = 65'536;
 // Strings and cold blocks are cut into windows of this many bytes before zstd.
 inline constexpr size_t kWindowBytes = 1 << 20;
 // Runs of strings end where the strings say so, so that tables that are mostly
-// equal share most runs: behind a string of which one bit pattern in this many is
-// set, but not before a run has the smaller size (zstd needs some text to work on; a
-// chunk costs about 100 bytes of records) and not after the larger one. Recorded
-// names are 20 to 60 bytes long: a run takes about 8 KiB.
-inline constexpr uint32_t kStringRunCutOneIn = 128;
+// equal share most runs: this many bytes, in the mean, after a run has reached the
+// smaller size (zstd needs some text to work on; a chunk costs about 100 bytes of
+// records), and at the latest when it has the larger one.
+inline constexpr uint32_t kStringRunCutBytes = 4 << 10;
 inline constexpr size_t kStringRunMinBytes = 4 << 10;
 inline constexpr size_t kStringRunMaxBytes = 256 << 10;
 // Decoded chunks that a RankReader keeps unless told otherwise: two windows of

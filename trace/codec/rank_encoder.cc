@@ -16,10 +16,13 @@
 namespace chakrad {
 namespace {
 
-// Whether a run of strings may end behind `string`: its own bytes decide.
+// Whether a run of strings may end behind `string`: its own bytes decide, and a long
+// one is as likely to as many short ones.
 bool IsCut(absl::string_view string) {
   const auto* bytes = reinterpret_cast<const Bytef*>(string.data());
-  return crc32(0, bytes, static_cast<uInt>(string.size())) % kStringRunCutOneIn == 0;
+  const uint64_t hash = crc32(0, bytes, static_cast<uInt>(string.size()));
+  // Of 2^32 hashes string.size() / kStringRunCutBytes.
+  return hash * kStringRunCutBytes < uint64_t{string.size()} << 32;
 }
 
 class RankEncoder {
