@@ -227,15 +227,16 @@ absl::StatusOr<std::string> RankReader::State::LongString(uint32_t string, Curso
 
 absl::Status RankReader::State::AddNames(RankPart* part) {
   RankTrace& rows = part->rows;
-  std::vector<uint32_t> used = rows.name;
-  std::sort(used.begin(), used.end());
-  used.erase(std::unique(used.begin(), used.end()), used.end());
+  absl::flat_hash_map<uint32_t, uint32_t> local{{0, 0}};
+  std::vector<uint32_t> used;
+  for (const uint32_t name : rows.name) {
+    if (local.emplace(name, 0).second) used.push_back(name);
+  }
+  std::sort(used.begin(), used.end());  // So that each run of strings is opened once.
   const bool runs = tables.Of(ChunkKind::kStringLengths).empty();
   Cursor strings = CursorOf(runs ? ChunkKind::kStrings : ChunkKind::kStringLengths);
   Cursor bytes = CursorOf(ChunkKind::kStringBytes);
-  absl::flat_hash_map<uint32_t, uint32_t> local{{0, 0}};
   for (const uint32_t string : used) {
-    if (string == 0) continue;
     if (runs) {
       RETURN_IF_ERROR(strings.Seek(string));
       // String 0 of a run is the empty one that every table has.

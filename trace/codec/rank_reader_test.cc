@@ -9,6 +9,7 @@
 
 #include "common/status_matchers.h"
 #include "trace/codec/chunk_map.h"
+#include "trace/codec/long_rank.h"
 #include "trace/codec/rank_check.h"
 #include "trace/codec/rank_generator.h"
 
@@ -325,6 +326,29 @@ TEST(RankReaderTest, ChangedMessagesAndSpansGiveAStatusOrRowsThatFit) {
   }
   EXPECT_GT(refused, 1000);
   EXPECT_GT(accepted, 100);
+}
+
+// What measurements read must be a rank like any other.
+TEST(RankReaderTest, LongRanksDecodeAndTheirWindowsAreTheirNodes) {
+  for (const LongRankOrder order :
+       {LongRankOrder::kRecorded, LongRankOrder::kBackwards, LongRankOrder::kScattered}) {
+    const uint32_t nodes_count = kWindowRows + 1000;
+    ChunkMap map;
+    RankIndex index;
+    index.header = LongRankHeader(order, nodes_count);
+    index.has_spans = true;
+    RankDecoder decoder(index.header);
+    ASSERT_THAT(EncodeLongRank(order, nodes_count,
+                               [&](const ChunkSpan& span, absl::string_view stored) {
+                                 index.hot.push_back({map.Put(stored), span});
+                                 return decoder.Add(stored);
+                               }),
+                IsOk());
+    ASSERT_OK_AND_ASSIGN(const RankTrace rank, decoder.Finish(/*with_cold=*/false, 0));
+    const NodeRange range{kWindowRows - 500, 1000};
+    ASSERT_OK_AND_ASSIGN(const RankPart part, OpenReader(index, &map)->Read(range));
+    ExpectPart(part, rank, NodesOf(rank, range));
+  }
 }
 
 }  // namespace
