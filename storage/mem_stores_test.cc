@@ -5,6 +5,7 @@
 #include "storage/job_store_test_suite.h"
 #include "storage/mem_kv.h"
 #include "storage/trace_store_test_suite.h"
+#include "storage/upload_joint_test_suite.h"
 #include "storage/upload_store_test_suite.h"
 
 namespace chakrad {

@@ -297,7 +297,7 @@ TEST(OpenTest, WhatWasAcknowledgedSurvivesAKill) {
     }
     EXPECT_THAT(stores.traces->GetInfo("t"), IsOk());
     ASSERT_OK_AND_ASSIGN(const UploadRecord upload, stores.uploads->Get("u"));
-    EXPECT_EQ(upload.committed_bytes.at("a.json"), 9);
+    EXPECT_EQ(upload.files.at("a.json").committed_bytes, 9);
     ASSERT_OK_AND_ASSIGN(const std::string path, stores.uploads->PathOf("u", "a.json"));
     EXPECT_EQ(std::filesystem::file_size(path), 9);
     ASSERT_OK_AND_ASSIGN(const JobRecord job, stores.jobs->Get("j"));

@@ -14,6 +14,7 @@
 #include "storage/record.h"
 #include "storage/record.pb.h"
 #include "storage/upload_record.h"
+#include "storage/upload_staging.h"
 
 namespace chakrad {
 namespace {
@@ -23,29 +24,18 @@ std::string RequestKey(absl::string_view request_id) { return absl::StrCat("q", 
 std::string FilesPrefix(absl::string_view id) {
   return absl::StrCat("f", id, std::string(1, '\0'));
 }
+std::string ClaimsKey(absl::string_view id) { return absl::StrCat("c", id); }
 std::string FileKey(absl::string_view id, int32_t number) {
   return absl::StrCat(FilesPrefix(id), SortableInt32(number));
 }
 
-// How messages name a file: any bytes may be in it.
-std::string Quoted(absl::string_view file) {
-  return absl::StrCat("file \"", absl::CHexEscape(file), "\"");
+// What SortableInt32 wrote; -1: it did not.
+int64_t ParseFileNumber(absl::string_view bytes) {
+  if (bytes.size() != 4) return -1;
+  uint32_t bits = 0;
+  for (const char byte : bytes) bits = bits << 8 | static_cast<unsigned char>(byte);
+  return static_cast<int32_t>(bits ^ 0x80000000u);
 }
-
-struct StagedFile {
-  int32_t number = 0;
-  int64_t committed_bytes = 0;
-  int64_t appended_bytes = 0;
-  bool recorded = false;  // Has a record: it was committed once.
-  bool dirty = false;     // Has something that no commit has made durable.
-};
-
-// What an open upload has received. Used by one call at a time.
-struct Staging {
-  std::map<std::string, StagedFile> files;
-  int32_t next_number = 0;
-  bool folder_exists = false;
-};
 
 class UploadStoreKv : public UploadStore {
  public:
@@ -55,37 +45,59 @@ class UploadStoreKv : public UploadStore {
   absl::StatusOr<UploadRecord> Create(const UploadRecord& record) override;
   absl::StatusOr<UploadRecord> Get(absl::string_view id) override;
   absl::StatusOr<UploadRecord> FindByRequestId(absl::string_view request_id) override;
-  absl::StatusOr<std::vector<UploadRecord>> List() override;
+  absl::StatusOr<std::vector<UploadRecord>> ListUnsealed() override;
+  absl::Status Visit(const std::function<void(const UploadRecord&)>& visit) override;
   absl::Status Append(absl::string_view id, absl::string_view file, int64_t offset,
                       absl::string_view data) override;
+  absl::Status Finish(absl::string_view id, absl::string_view file) override;
+  absl::StatusOr<bool> Matches(absl::string_view id, absl::string_view file, int64_t offset,
+                               absl::string_view data) override;
+  absl::StatusOr<std::map<std::string, UploadedFile>> CommitFiles(
+      absl::string_view id, const std::set<std::string>& files) override;
   absl::StatusOr<UploadRecord> Commit(absl::string_view id) override;
   absl::StatusOr<std::string> PathOf(absl::string_view id, absl::string_view file) override;
-  absl::Status MarkSealed(absl::string_view id, absl::string_view trace_id) override;
+  absl::Status Update(const UploadRecord& record) override;
   absl::Status Delete(absl::string_view id) override;
   absl::Status Recover() override;
 
  private:
   std::string FolderOf(absl::string_view id) const { return absl::StrCat(staging_dir_, "/", id); }
-  std::string PathOfFile(absl::string_view id, const StagedFile& file) const {
-    return absl::StrCat(FolderOf(id), "/", file.number);
-  }
   absl::StatusOr<UploadRecord> ReadHeader(absl::string_view id);
-  // The header and FAILED_PRECONDITION when it is sealed.
-  absl::StatusOr<UploadRecord> ReadOpenHeader(absl::string_view id);
-  absl::StatusOr<std::map<std::string, StagedFile>> ReadFiles(absl::string_view id);
-  absl::StatusOr<std::shared_ptr<Staging>> StagingOf(absl::string_view id);
+  // The header; FAILED_PRECONDITION when it is sealed or refused.
+  absl::StatusOr<UploadRecord> ReadUnsealedHeader(absl::string_view id);
+  absl::StatusOr<std::vector<NumberedFile>> ReadFiles(absl::string_view id);
+  absl::Status WriteFiles(absl::string_view id, const std::vector<NumberedFile>& files);
+  absl::StatusOr<std::shared_ptr<UploadStaging>> StagingOf(absl::string_view id);
   void Forget(absl::string_view id);
-  absl::StatusOr<StagedFile*> FindOrAddFile(absl::string_view file, int64_t offset,
-                                            Staging* staging);
-  absl::Status SyncFiles(absl::string_view id, Staging* staging);
-  absl::Status RecoverUpload(absl::string_view id);
+  absl::Status RecoverUpload(UploadRecord record);
 
   const std::shared_ptr<Kv> kv_;
   const std::string staging_dir_;
   const int64_t reserve_bytes_;
   Mutex mutex_;
-  std::map<std::string, std::shared_ptr<Staging>> staging_by_id_ ABSL_GUARDED_BY(mutex_);
+  // Of uploads that are not sealed: whoever is here need not read its header again.
+  std::map<std::string, std::shared_ptr<UploadStaging>> staging_by_id_ ABSL_GUARDED_BY(mutex_);
 };
+
+absl::StatusOr<UploadRecord> ParseHeader(absl::string_view id, absl::string_view value) {
+  storage::UploadHeader header;
+  RETURN_IF_ERROR(Annotate(UnpackRecord(value, &header), absl::StrCat("upload ", id)));
+  UploadRecord record;
+  record.id = std::string(id);
+  RETURN_IF_ERROR(Annotate(UploadFromProto(header, &record), absl::StrCat("upload ", id)));
+  return record;
+}
+
+std::string PackHeader(const UploadRecord& record) {
+  storage::UploadHeader header;
+  UploadToProto(record, &header);
+  return PackRecord(header);
+}
+
+bool HasBytes(const UploadRecord& record) {
+  return record.state == UploadRecord::State::kOpen ||
+         record.state == UploadRecord::State::kSealing;
+}
 
 absl::StatusOr<UploadRecord> UploadStoreKv::ReadHeader(absl::string_view id) {
   const auto value = kv_->Get(Family::kUploads, HeaderKey(id));
@@ -93,55 +105,61 @@ absl::StatusOr<UploadRecord> UploadStoreKv::ReadHeader(absl::string_view id) {
     return absl::NotFoundError(absl::StrCat("upload ", absl::CHexEscape(id), " is not known"));
   }
   RETURN_IF_ERROR(value.status());
-  storage::UploadHeader header;
-  RETURN_IF_ERROR(Annotate(UnpackRecord(*value, &header), absl::StrCat("upload ", id)));
-  UploadRecord record;
-  record.id = std::string(id);
-  RETURN_IF_ERROR(Annotate(UploadFromProto(header, &record), absl::StrCat("upload ", id)));
-  return record;
+  return ParseHeader(id, *value);
 }
 
-absl::StatusOr<UploadRecord> UploadStoreKv::ReadOpenHeader(absl::string_view id) {
+absl::StatusOr<UploadRecord> UploadStoreKv::ReadUnsealedHeader(absl::string_view id) {
   ASSIGN_OR_RETURN(UploadRecord record, ReadHeader(id));
-  if (record.state == UploadRecord::State::kOpen) return record;
+  if (HasBytes(record)) return record;
+  if (record.state == UploadRecord::State::kRefused) {
+    return absl::FailedPreconditionError(
+        absl::StrCat("upload ", id, " was refused: ", record.error));
+  }
   return absl::FailedPreconditionError(
       absl::StrCat("upload ", id, " is sealed as trace ", record.trace_id));
 }
 
-absl::StatusOr<std::map<std::string, StagedFile>> UploadStoreKv::ReadFiles(absl::string_view id) {
-  std::map<std::string, StagedFile> files;
+absl::StatusOr<std::vector<NumberedFile>> UploadStoreKv::ReadFiles(absl::string_view id) {
+  std::vector<NumberedFile> files;
   absl::Status failure;
-  int32_t number = 0;
   const std::string prefix = FilesPrefix(id);
-  // Numbers are dense: a file gets its record with the first commit after it began.
-  RETURN_IF_ERROR(kv_->Scan(Family::kUploads, PrefixRange(prefix), ScanOrder::kForward,
-                            [&](absl::string_view key, absl::string_view value) {
-                              storage::UploadFile record;
-                              failure = UnpackRecord(value, &record);
-                              if (failure.ok() && key != FileKey(id, number)) {
-                                failure = absl::DataLossError(
-                                    absl::StrCat("the record of file ", number, " is missing"));
-                              }
-                              StagedFile file;
-                              file.number = number++;
-                              file.committed_bytes = file.appended_bytes = record.committed_bytes();
-                              file.recorded = true;
-                              files[record.name()] = file;
-                              return failure.ok();
-                            }));
+  // Numbers may have gaps: a file gets its record with its own first commit.
+  RETURN_IF_ERROR(kv_->Scan(
+      Family::kUploads, PrefixRange(prefix), ScanOrder::kForward,
+      [&](absl::string_view key, absl::string_view value) {
+        storage::UploadFile record;
+        failure = UnpackRecord(value, &record);
+        const int64_t number = ParseFileNumber(key.substr(prefix.size()));
+        if (failure.ok() && number < 0) failure = absl::DataLossError("a file's key has no number");
+        if (!failure.ok()) return false;
+        files.push_back({record.name(), static_cast<int32_t>(number), UploadFileFromProto(record)});
+        return true;
+      }));
   RETURN_IF_ERROR(Annotate(failure, absl::StrCat("upload ", id)));
   return files;
 }
 
-absl::StatusOr<std::shared_ptr<Staging>> UploadStoreKv::StagingOf(absl::string_view id) {
+absl::Status UploadStoreKv::WriteFiles(absl::string_view id,
+                                       const std::vector<NumberedFile>& files) {
+  KvBatch batch;
+  for (const NumberedFile& file : files) {
+    storage::UploadFile record;
+    UploadFileToProto(file.name, file.file, &record);
+    batch.Put(Family::kUploads, FileKey(id, file.number), PackRecord(record));
+  }
+  return kv_->Write(batch, /*sync=*/true);
+}
+
+absl::StatusOr<std::shared_ptr<UploadStaging>> UploadStoreKv::StagingOf(absl::string_view id) {
   {
     MutexLock lock(&mutex_);
     const auto it = staging_by_id_.find(std::string(id));
     if (it != staging_by_id_.end()) return it->second;
   }
-  auto staging = std::make_shared<Staging>();
-  ASSIGN_OR_RETURN(staging->files, ReadFiles(id));
-  staging->next_number = static_cast<int32_t>(staging->files.size());
+  ASSIGN_OR_RETURN(const UploadRecord record, ReadUnsealedHeader(id));
+  ASSIGN_OR_RETURN(const std::vector<NumberedFile> files, ReadFiles(id));
+  auto staging = std::make_shared<UploadStaging>(staging_dir_, id, reserve_bytes_, files);
+  if (record.state != UploadRecord::State::kOpen) staging->Close();
   MutexLock lock(&mutex_);
   return staging_by_id_.emplace(std::string(id), std::move(staging)).first->second;
 }
@@ -154,9 +172,11 @@ void UploadStoreKv::Forget(absl::string_view id) {
 absl::StatusOr<UploadRecord> UploadStoreKv::Create(const UploadRecord& record) {
   RETURN_IF_ERROR(CheckId("upload_id", record.id));
   RETURN_IF_ERROR(CheckLength("request_id", record.request_id, kMaxRequestIdBytes));
-  if (record.state != UploadRecord::State::kOpen || !record.committed_bytes.empty()) {
-    return absl::InvalidArgumentError("upload: a new one is open and has no committed bytes");
+  const bool sealed = record.state == UploadRecord::State::kSealed;
+  if ((record.state != UploadRecord::State::kOpen && !sealed) || !record.files.empty()) {
+    return absl::InvalidArgumentError("upload: a new one is open or sealed and has no files");
   }
+  if (sealed) RETURN_IF_ERROR(CheckId("trace_id", record.trace_id));
   MutexLock lock(&mutex_);  // Looking for the request and storing it is one step.
   if (!record.request_id.empty()) {
     auto existing = FindByRequestId(record.request_id);
@@ -165,10 +185,13 @@ absl::StatusOr<UploadRecord> UploadStoreKv::Create(const UploadRecord& record) {
   const absl::Status found = kv_->Get(Family::kUploads, HeaderKey(record.id)).status();
   if (found.ok()) return absl::AlreadyExistsError(absl::StrCat("upload ", record.id, " exists"));
   if (!absl::IsNotFound(found)) return found;
-  storage::UploadHeader header;
-  UploadToProto(record, &header);
   KvBatch batch;
-  batch.Put(Family::kUploads, HeaderKey(record.id), PackRecord(header));
+  batch.Put(Family::kUploads, HeaderKey(record.id), PackHeader(record));
+  if (!record.claims.empty()) {
+    storage::UploadClaims claims;
+    ClaimsToProto(record.claims, &claims);
+    batch.Put(Family::kUploads, ClaimsKey(record.id), PackRecord(claims));
+  }
   if (!record.request_id.empty()) {
     batch.Put(Family::kUploads, RequestKey(record.request_id), record.id);
   }
@@ -183,143 +206,103 @@ absl::StatusOr<UploadRecord> UploadStoreKv::FindByRequestId(absl::string_view re
 
 absl::StatusOr<UploadRecord> UploadStoreKv::Get(absl::string_view id) {
   ASSIGN_OR_RETURN(UploadRecord record, ReadHeader(id));
-  ASSIGN_OR_RETURN(const auto files, ReadFiles(id));
-  for (const auto& [name, file] : files) record.committed_bytes[name] = file.committed_bytes;
+  ASSIGN_OR_RETURN(const std::vector<NumberedFile> files, ReadFiles(id));
+  for (const NumberedFile& file : files) record.files[file.name] = file.file;
+  const auto packed = kv_->Get(Family::kUploads, ClaimsKey(id));
+  if (absl::IsNotFound(packed.status())) return record;
+  RETURN_IF_ERROR(packed.status());
+  storage::UploadClaims claims;
+  RETURN_IF_ERROR(Annotate(UnpackRecord(*packed, &claims), absl::StrCat("upload ", id)));
+  record.claims = ClaimsFromProto(claims);
   return record;
 }
 
-absl::StatusOr<std::vector<UploadRecord>> UploadStoreKv::List() {
-  std::vector<std::string> ids;
+absl::Status UploadStoreKv::Visit(const std::function<void(const UploadRecord&)>& visit) {
+  absl::Status failure;
   RETURN_IF_ERROR(kv_->Scan(Family::kUploads, PrefixRange("u"), ScanOrder::kForward,
-                            [&](absl::string_view key, absl::string_view) {
-                              ids.emplace_back(key.substr(1));
-                              return true;
+                            [&](absl::string_view key, absl::string_view value) {
+                              const auto record = ParseHeader(key.substr(1), value);
+                              failure = record.status();
+                              if (record.ok()) visit(*record);
+                              return failure.ok();
                             }));
+  return failure;
+}
+
+absl::StatusOr<std::vector<UploadRecord>> UploadStoreKv::ListUnsealed() {
   std::vector<UploadRecord> records;
-  for (const std::string& id : ids) {
-    auto record = Get(id);
-    if (absl::IsNotFound(record.status())) continue;  // Deleted meanwhile.
-    RETURN_IF_ERROR(record.status());
-    records.push_back(*std::move(record));
+  RETURN_IF_ERROR(Visit([&](const UploadRecord& record) {
+    if (record.state != UploadRecord::State::kSealed) records.push_back(record);
+  }));
+  for (UploadRecord& record : records) {
+    ASSIGN_OR_RETURN(const std::vector<NumberedFile> files, ReadFiles(record.id));
+    for (const NumberedFile& file : files) record.files[file.name] = file.file;
   }
   return records;
 }
 
-absl::StatusOr<StagedFile*> UploadStoreKv::FindOrAddFile(absl::string_view file, int64_t offset,
-                                                         Staging* staging) {
-  auto it = staging->files.find(std::string(file));
-  const int64_t appended_bytes = it == staging->files.end() ? 0 : it->second.appended_bytes;
-  if (offset != appended_bytes) {
-    return absl::OutOfRangeError(absl::StrCat(Quoted(file), ": offset: ", offset,
-                                              " is not the appended size, ", appended_bytes));
-  }
-  if (it == staging->files.end()) {
-    if (staging->next_number >= kMaxFilesPerUpload) {
-      return absl::ResourceExhaustedError(
-          absl::StrCat(Quoted(file), ": an upload has at most ", kMaxFilesPerUpload, " files"));
-    }
-    it = staging->files.emplace(std::string(file), StagedFile{}).first;
-    it->second.number = staging->next_number++;
-  }
-  return &it->second;
-}
-
 absl::Status UploadStoreKv::Append(absl::string_view id, absl::string_view file, int64_t offset,
                                    absl::string_view data) {
-  if (file.empty()) return absl::InvalidArgumentError("file: must not be empty");
-  RETURN_IF_ERROR(CheckLength("file", file, kMaxFileNameBytes));
-  RETURN_IF_ERROR(ReadOpenHeader(id).status());
-  ASSIGN_OR_RETURN(const std::shared_ptr<Staging> staging, StagingOf(id));
-  if (!staging->folder_exists) {
-    RETURN_IF_ERROR(MakeFolders(FolderOf(id)));
-    staging->folder_exists = true;
-  }
-  RETURN_IF_ERROR(CheckFreeSpace(staging_dir_, static_cast<int64_t>(data.size()), reserve_bytes_,
-                                 Quoted(file)));
-  ASSIGN_OR_RETURN(StagedFile* const staged, FindOrAddFile(file, offset, staging.get()));
-  const bool create = !staged->recorded && staged->appended_bytes == 0;
-  const absl::Status written = WriteAt(PathOfFile(id, *staged), offset, data, create);
-  if (!written.ok()) {
-    if (!staged->recorded && !staged->dirty) {  // It never began: its number is the last.
-      staging->files.erase(std::string(file));
-      --staging->next_number;
-    }
-    return Annotate(written, absl::StrCat(Quoted(file), ": ", data.size(), " bytes at ", offset));
-  }
-  staged->dirty = true;
-  staged->appended_bytes += static_cast<int64_t>(data.size());
-  return absl::OkStatus();
+  ASSIGN_OR_RETURN(const std::shared_ptr<UploadStaging> staging, StagingOf(id));
+  return staging->Append(file, offset, data);
 }
 
-absl::Status UploadStoreKv::SyncFiles(absl::string_view id, Staging* staging) {
-  bool has_new_file = false;
-  for (auto& [name, file] : staging->files) {
-    if (!file.dirty) continue;
-    const absl::Status synced = SyncFile(PathOfFile(id, file));
-    if (!synced.ok()) {
-      // The system may have dropped what it could not write: a second sync would
-      // report success. The client starts again from the committed size.
-      file.appended_bytes = file.committed_bytes;
-      TruncateFile(PathOfFile(id, file), file.committed_bytes).IgnoreError();
-      return Annotate(synced, Quoted(name));
-    }
-    has_new_file = has_new_file || !file.recorded;
-  }
-  if (!has_new_file) return absl::OkStatus();
-  RETURN_IF_ERROR(SyncFolder(FolderOf(id)));
-  return SyncFolder(staging_dir_);
+absl::Status UploadStoreKv::Finish(absl::string_view id, absl::string_view file) {
+  ASSIGN_OR_RETURN(const std::shared_ptr<UploadStaging> staging, StagingOf(id));
+  return staging->Finish(file);
+}
+
+absl::StatusOr<bool> UploadStoreKv::Matches(absl::string_view id, absl::string_view file,
+                                            int64_t offset, absl::string_view data) {
+  ASSIGN_OR_RETURN(const std::shared_ptr<UploadStaging> staging, StagingOf(id));
+  return staging->Matches(file, offset, data);
+}
+
+absl::StatusOr<std::map<std::string, UploadedFile>> UploadStoreKv::CommitFiles(
+    absl::string_view id, const std::set<std::string>& files) {
+  ASSIGN_OR_RETURN(const std::shared_ptr<UploadStaging> staging, StagingOf(id));
+  return staging->Commit(files, [&](const auto& news) { return WriteFiles(id, news); });
 }
 
 absl::StatusOr<UploadRecord> UploadStoreKv::Commit(absl::string_view id) {
-  RETURN_IF_ERROR(ReadOpenHeader(id).status());
-  ASSIGN_OR_RETURN(const std::shared_ptr<Staging> staging, StagingOf(id));
-  RETURN_IF_ERROR(SyncFiles(id, staging.get()));
-  KvBatch batch;
-  for (const auto& [name, file] : staging->files) {
-    if (!file.dirty) continue;
-    storage::UploadFile record;
-    record.set_name(name);
-    record.set_committed_bytes(file.appended_bytes);
-    batch.Put(Family::kUploads, FileKey(id, file.number), PackRecord(record));
-  }
-  if (!batch.ops().empty()) RETURN_IF_ERROR(kv_->Write(batch, /*sync=*/true));
-  for (auto& [name, file] : staging->files) {
-    if (!file.dirty) continue;
-    file.committed_bytes = file.appended_bytes;
-    file.recorded = true;
-    file.dirty = false;
-  }
+  ASSIGN_OR_RETURN(const std::shared_ptr<UploadStaging> staging, StagingOf(id));
+  RETURN_IF_ERROR(
+      staging->Commit(std::nullopt, [&](const auto& news) { return WriteFiles(id, news); })
+          .status());
   return Get(id);
 }
 
 absl::StatusOr<std::string> UploadStoreKv::PathOf(absl::string_view id, absl::string_view file) {
-  RETURN_IF_ERROR(ReadOpenHeader(id).status());
-  ASSIGN_OR_RETURN(const std::shared_ptr<Staging> staging, StagingOf(id));
-  const auto it = staging->files.find(std::string(file));
-  if (it == staging->files.end() || !it->second.recorded) {
-    return absl::NotFoundError(
-        absl::StrCat("upload ", id, ": ", Quoted(file), " has nothing committed"));
-  }
-  return PathOfFile(id, it->second);
+  ASSIGN_OR_RETURN(const std::shared_ptr<UploadStaging> staging, StagingOf(id));
+  absl::StatusOr<std::string> path = staging->PathOf(file);
+  if (!path.ok()) return Annotate(path.status(), absl::StrCat("upload ", id));
+  return path;
 }
 
-absl::Status UploadStoreKv::MarkSealed(absl::string_view id, absl::string_view trace_id) {
-  RETURN_IF_ERROR(CheckId("trace_id", trace_id));
-  ASSIGN_OR_RETURN(UploadRecord record, ReadHeader(id));
-  if (record.state == UploadRecord::State::kSealed && record.trace_id != trace_id) {
-    return absl::FailedPreconditionError(
-        absl::StrCat("upload ", id, " is sealed as trace ", record.trace_id));
+absl::Status UploadStoreKv::Update(const UploadRecord& record) {
+  if (record.state == UploadRecord::State::kSealed) {
+    RETURN_IF_ERROR(CheckId("trace_id", record.trace_id));
   }
-  record.state = UploadRecord::State::kSealed;
-  record.trace_id = std::string(trace_id);
-  storage::UploadHeader header;
-  UploadToProto(record, &header);
+  ASSIGN_OR_RETURN(const UploadRecord before, ReadHeader(record.id));
+  if (before.state == UploadRecord::State::kSealed &&
+      (record.state != before.state || record.trace_id != before.trace_id)) {
+    return absl::FailedPreconditionError(
+        absl::StrCat("upload ", record.id, " is sealed as trace ", before.trace_id));
+  }
+  UploadRecord after = record;
+  after.request_id = before.request_id;
   KvBatch batch;
-  batch.Put(Family::kUploads, HeaderKey(id), PackRecord(header));
+  batch.Put(Family::kUploads, HeaderKey(record.id), PackHeader(after));
   RETURN_IF_ERROR(kv_->Write(batch, /*sync=*/true));
-  Forget(id);
-  // Sealed is sealed: bytes that stay behind here go with the next Recover.
-  RemoveAll(FolderOf(id)).IgnoreError();
+  if (HasBytes(after)) {
+    if (after.state == before.state) return absl::OkStatus();
+    ASSIGN_OR_RETURN(const std::shared_ptr<UploadStaging> staging, StagingOf(record.id));
+    if (after.state == UploadRecord::State::kSealing) staging->Close();
+    return absl::OkStatus();
+  }
+  Forget(record.id);
+  // The record says so: bytes that stay behind here go with the next Recover.
+  RemoveAll(FolderOf(record.id)).IgnoreError();
   return absl::OkStatus();
 }
 
@@ -328,43 +311,47 @@ absl::Status UploadStoreKv::Delete(absl::string_view id) {
   const KvRange files = PrefixRange(FilesPrefix(id));
   KvBatch batch;
   batch.Delete(Family::kUploads, HeaderKey(id));
+  batch.Delete(Family::kUploads, ClaimsKey(id));
   batch.DeleteRange(Family::kUploads, files.begin, files.end);
   if (!record.request_id.empty()) batch.Delete(Family::kUploads, RequestKey(record.request_id));
   RETURN_IF_ERROR(kv_->Write(batch, /*sync=*/true));
   Forget(id);
-  RemoveAll(FolderOf(id)).IgnoreError();  // As in MarkSealed.
+  RemoveAll(FolderOf(id)).IgnoreError();  // As in Update.
   return absl::OkStatus();
 }
 
-absl::Status UploadStoreKv::RecoverUpload(absl::string_view id) {
-  ASSIGN_OR_RETURN(const auto files, ReadFiles(id));
+absl::Status UploadStoreKv::RecoverUpload(UploadRecord record) {
+  ASSIGN_OR_RETURN(const std::vector<NumberedFile> files, ReadFiles(record.id));
   std::set<std::string> known;
-  KvBatch batch;
-  for (const auto& [name, file] : files) {
+  std::vector<NumberedFile> damaged;
+  for (const NumberedFile& file : files) {
     known.insert(absl::StrCat(file.number));
-    const std::string path = PathOfFile(id, file);
+    const std::string path = absl::StrCat(FolderOf(record.id), "/", file.number);
     absl::StatusOr<int64_t> size_bytes = FileSize(path);
     if (absl::IsNotFound(size_bytes.status())) {
-      RETURN_IF_ERROR(MakeFolders(FolderOf(id)));
+      RETURN_IF_ERROR(MakeFolders(FolderOf(record.id)));
       RETURN_IF_ERROR(WriteAt(path, 0, "", /*create=*/true));
       size_bytes = 0;
     }
     RETURN_IF_ERROR(size_bytes.status());
-    if (*size_bytes > file.committed_bytes) {
-      RETURN_IF_ERROR(TruncateFile(path, file.committed_bytes));
-    } else if (*size_bytes < file.committed_bytes) {
+    if (*size_bytes > file.file.committed_bytes) {
+      RETURN_IF_ERROR(TruncateFile(path, file.file.committed_bytes));
+    } else if (*size_bytes < file.file.committed_bytes) {
       // Somebody cut the file: the client is told to send it again from there.
-      storage::UploadFile record;
-      record.set_name(name);
-      record.set_committed_bytes(*size_bytes);
-      batch.Put(Family::kUploads, FileKey(id, file.number), PackRecord(record));
+      damaged.push_back({file.name, file.number, {*size_bytes, false, ""}});
     }
   }
-  if (!batch.ops().empty()) RETURN_IF_ERROR(kv_->Write(batch, /*sync=*/true));
-  ASSIGN_OR_RETURN(const std::vector<std::string> names, ListFolder(FolderOf(id)));
+  if (!damaged.empty()) {
+    RETURN_IF_ERROR(WriteFiles(record.id, damaged));
+    if (record.state == UploadRecord::State::kSealing) {
+      record.state = UploadRecord::State::kOpen;
+      RETURN_IF_ERROR(Update(record));
+    }
+  }
+  ASSIGN_OR_RETURN(const std::vector<std::string> names, ListFolder(FolderOf(record.id)));
   for (const std::string& name : names) {
     if (known.count(name) > 0) continue;
-    RETURN_IF_ERROR(RemoveAll(absl::StrCat(FolderOf(id), "/", name)));
+    RETURN_IF_ERROR(RemoveAll(absl::StrCat(FolderOf(record.id), "/", name)));
   }
   return absl::OkStatus();
 }
@@ -374,22 +361,34 @@ absl::Status UploadStoreKv::Recover() {
     MutexLock lock(&mutex_);
     staging_by_id_.clear();
   }
-  ASSIGN_OR_RETURN(const std::vector<UploadRecord> records, List());
-  std::set<std::string> open_ids;
-  for (const UploadRecord& record : records) {
-    if (record.state != UploadRecord::State::kOpen) continue;
-    open_ids.insert(record.id);
-    RETURN_IF_ERROR(Annotate(RecoverUpload(record.id), absl::StrCat("upload ", record.id)));
+  std::vector<UploadRecord> unsealed;
+  std::set<std::string> ids;
+  RETURN_IF_ERROR(Visit([&](const UploadRecord& record) {
+    if (!HasBytes(record)) return;
+    unsealed.push_back(record);
+    ids.insert(record.id);
+  }));
+  for (const UploadRecord& record : unsealed) {
+    RETURN_IF_ERROR(Annotate(RecoverUpload(record), absl::StrCat("upload ", record.id)));
   }
   ASSIGN_OR_RETURN(const std::vector<std::string> names, ListFolder(staging_dir_));
   for (const std::string& name : names) {
-    if (open_ids.count(name) > 0) continue;
+    if (ids.count(name) > 0) continue;
     RETURN_IF_ERROR(RemoveAll(absl::StrCat(staging_dir_, "/", name)));
   }
+  MutexLock lock(&mutex_);
+  staging_by_id_.clear();  // Made meanwhile, from records that changed since.
   return absl::OkStatus();
 }
 
 }  // namespace
+
+absl::Status UploadStore::MarkSealed(absl::string_view id, absl::string_view trace_id) {
+  ASSIGN_OR_RETURN(UploadRecord record, Get(id));
+  record.state = UploadRecord::State::kSealed;
+  record.trace_id = std::string(trace_id);
+  return Update(record);
+}
 
 std::unique_ptr<UploadStore> NewUploadStore(std::shared_ptr<Kv> kv, std::string staging_dir,
                                             int64_t reserve_bytes) {

@@ -8,6 +8,7 @@
 #include <memory>
 #include <sstream>
 #include <string>
+#include <vector>
 
 #include "absl/strings/str_cat.h"
 #include "common/status_matchers.h"
@@ -42,10 +43,15 @@ class UploadStoreTest : public EngineTest {
     record.id = id;
     ASSERT_THAT(store_->Create(record), IsOk());
   }
+  static Committed BytesByFile(const UploadRecord& record) {
+    Committed bytes;
+    for (const auto& [name, file] : record.files) bytes[name] = file.committed_bytes;
+    return bytes;
+  }
   Committed CommittedOf(const std::string& id) {
     const auto record = store_->Get(id);
     EXPECT_THAT(record, IsOk());
-    return record.ok() ? record->committed_bytes : Committed();
+    return record.ok() ? BytesByFile(*record) : Committed();
   }
   std::string BytesOf(const std::string& id, const std::string& file) {
     const auto path = store_->PathOf(id, file);
@@ -68,6 +74,9 @@ TEST_P(UploadStoreTest, ARecordComesBackWhole) {
   record.settings.passes_count = 3;
   record.settings.lenient = true;
   record.settings.repair = true;
+  record.keep_files = true;
+  record.join = UploadJoin{4, 3'600'000'000'000};
+  record.claims = {{"a\xff", {5, std::string(32, '\xff')}}, {"b", {0, std::string(32, 'b')}}};
   ASSERT_THAT(store_->Create(record), IsOk());
   Restart();
   ASSERT_OK_AND_ASSIGN(const UploadRecord got, store_->Get("u1"));
@@ -78,7 +87,10 @@ TEST_P(UploadStoreTest, ARecordComesBackWhole) {
   EXPECT_EQ(got.labels, record.labels);
   EXPECT_EQ(got.settings, record.settings);
   EXPECT_EQ(got.trace_id, "");
-  EXPECT_TRUE(got.committed_bytes.empty());
+  EXPECT_TRUE(got.keep_files);
+  EXPECT_EQ(got.join, record.join);
+  EXPECT_EQ(got.claims, record.claims);
+  EXPECT_TRUE(got.files.empty());
 }
 
 TEST_P(UploadStoreTest, ARepeatedRequestFindsItsUpload) {
@@ -101,7 +113,7 @@ TEST_P(UploadStoreTest, ARepeatedRequestFindsItsUpload) {
   // Without a request id each is its own.
   CreateUpload("u3");
   CreateUpload("u4");
-  ASSERT_OK_AND_ASSIGN(const auto all, store_->List());
+  ASSERT_OK_AND_ASSIGN(const auto all, store_->ListUnsealed());
   EXPECT_EQ(all.size(), 3);
   // A deleted upload's request id is free again.
   ASSERT_THAT(store_->Delete("u1"), IsOk());
@@ -119,7 +131,7 @@ TEST_P(UploadStoreTest, BytesAreThereOnceCommitted) {
   EXPECT_TRUE(CommittedOf("u").empty());
   EXPECT_THAT(store_->PathOf("u", "a"), StatusIs(absl::StatusCode::kNotFound, "nothing committed"));
   ASSERT_OK_AND_ASSIGN(const UploadRecord record, store_->Commit("u"));
-  EXPECT_EQ(record.committed_bytes, (Committed{{"a", 11}, {"b", 0}}));
+  EXPECT_EQ(BytesByFile(record), (Committed{{"a", 11}, {"b", 0}}));
   EXPECT_EQ(BytesOf("u", "a"), "hello world");
   EXPECT_EQ(BytesOf("u", "b"), "");
   EXPECT_THAT(store_->Commit("u"), IsOk());  // Nothing new: nothing to do.
@@ -256,7 +268,7 @@ TEST_P(UploadStoreTest, AFullDiskNamesBytesAndFileAndUploadingGoesOn) {
   ASSERT_THAT(store_->Append("u", "a", 3, "d"), IsOk());
   ASSERT_THAT(store_->Append("u", "big.json", 0, "0123456789"), IsOk());
   ASSERT_OK_AND_ASSIGN(const UploadRecord record, store_->Commit("u"));
-  EXPECT_EQ(record.committed_bytes, (Committed{{"a", 4}, {"big.json", 10}}));
+  EXPECT_EQ(BytesByFile(record), (Committed{{"a", 4}, {"big.json", 10}}));
   EXPECT_EQ(BytesOf("u", "big.json"), "0123456789");
 }
 
@@ -284,11 +296,11 @@ TEST_P(UploadStoreTest, ACommitThatFailsCommitsNothingAndMayBeRepeated) {
   EXPECT_THAT(store->MarkSealed("u", "t"), StatusIs(absl::StatusCode::kUnavailable, "down"));
   EXPECT_THAT(store->Delete("u"), StatusIs(absl::StatusCode::kUnavailable, "down"));
   ASSERT_OK_AND_ASSIGN(UploadRecord got, store->Get("u"));
-  EXPECT_TRUE(got.committed_bytes.empty());
+  EXPECT_TRUE(got.files.empty());
   EXPECT_EQ(got.state, UploadRecord::State::kOpen);
   faulty->Heal();
   ASSERT_OK_AND_ASSIGN(got, store->Commit("u"));
-  EXPECT_EQ(got.committed_bytes, (Committed{{"a", 3}}));
+  EXPECT_EQ(BytesByFile(got), (Committed{{"a", 3}}));
 }
 
 TEST_P(UploadStoreTest, ManyFilesKeepTheirBytesApart) {
