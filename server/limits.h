@@ -16,6 +16,10 @@ struct ServerLimits {
   int64_t upload_files = 262'144;
   // Open uploads at once: each holds disk space.
   int64_t open_uploads = 1'000;
+  // Bytes of one tenant (label `tenant`), stored traces and uploads together, and
+  // of all; 0: none. Stored ones count compressed, before sharing.
+  int64_t tenant_bytes = 0;
+  int64_t store_bytes = 0;
   // Jobs that wait for a worker. Beyond it CreateJob answers
   // RESOURCE_EXHAUSTED at once rather than promise work it cannot do soon.
   int64_t pending_jobs = 1'000;
@@ -42,9 +46,22 @@ inline constexpr int kDefaultPageSize = 50;
 inline constexpr int kMaxPageSize = 1'000;
 // A network or system description; real ones have a few kilobytes.
 inline constexpr size_t kMaxSystemBytes = 1 << 20;
-// Age from which an upload that was never sealed may go when room is needed: a
-// collector that has not come back for a week will begin anew.
+// Age at which an upload that was never sealed goes, and a refused one after its
+// refusal: a collector that has not come back for a week will begin anew.
 inline constexpr int64_t kAbandonedUploadSeconds = 7 * 24 * 3600;
+// After its creation a joint upload is sealed with what is complete, unless it
+// says otherwise: hosts of one job end within minutes of each other.
+inline constexpr int64_t kSealAfterSeconds = 3600;
+// A joint upload whose seal failed for want of space or the like is tried again
+// after so long, then twice as long, up to the second number.
+inline constexpr int64_t kSealRetrySeconds = 30;
+inline constexpr int64_t kSealRetrySecondsMax = 600;
+// How often uploads are looked at that may be due; a look costs microseconds.
+inline constexpr int64_t kHousekeepingMs = 500;
+// How often records of sealed uploads are looked through for traces that are gone.
+inline constexpr int64_t kRecordSweepSeconds = 3600;
+// Names in the notice of a joint upload that lacked files.
+inline constexpr size_t kMaxNamesInNotice = 20;
 // Intervals of a timeline that are stored and sent together: about 16 KiB, and
 // room for as many new names of 4 KiB each.
 inline constexpr size_t kTimelineChunkIntervals = 1'024;

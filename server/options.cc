@@ -21,9 +21,10 @@ std::string WrongAddress(const std::string& address) {
 }
 
 void AddLimits(CLI::App* app, ServerLimits* limits) {
-  const auto add = [app](const char* flag, int64_t* value, const char* help, int64_t highest) {
+  const auto add = [app](const char* flag, int64_t* value, const char* help, int64_t highest,
+                         int64_t lowest = 1) {
     app->add_option(flag, *value, help)
-        ->check(CLI::Range(int64_t{1}, highest))
+        ->check(CLI::Range(lowest, highest))
         ->capture_default_str()
         ->group("Limits");
   };
@@ -31,6 +32,9 @@ void AddLimits(CLI::App* app, ServerLimits* limits) {
   add("--max_upload_bytes", &limits->upload_bytes, "Bytes of all files of one upload", kAny);
   add("--max_upload_files", &limits->upload_files, "Files of one upload", 10'000'000);
   add("--max_open_uploads", &limits->open_uploads, "Uploads that are not sealed yet", kAny);
+  add("--max_tenant_bytes", &limits->tenant_bytes,
+      "Bytes of one tenant (label `tenant`), traces and uploads; 0: no bound", kAny, 0);
+  add("--max_store_bytes", &limits->store_bytes, "The same of all tenants; 0: no bound", kAny, 0);
   add("--max_pending_jobs", &limits->pending_jobs, "Jobs that wait for a worker", kAny);
   add("--drain_seconds", &limits->drain_seconds,
       "Seconds that running jobs get on SIGTERM before they are put back as pending", 86'400);
@@ -72,6 +76,8 @@ absl::StatusOr<ParsedCommandLine> ParseCommandLine(int argc, const char* const* 
   app.add_option("--kernel_names", options.kernel_names_file,
                  "JSON file with names of communication kernels that the built-in table lacks")
       ->type_name("FILE");
+  app.add_flag("--keep_files", options.keep_files,
+               "Keep the files of every upload with its trace, compressed");
   const std::map<std::string, LogLevel> levels{{"debug", LogLevel::kDebug},
                                                {"info", LogLevel::kInfo},
                                                {"warning", LogLevel::kWarning},

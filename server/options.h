@@ -18,6 +18,7 @@ struct ServerOptions {
   std::string http_listen = "127.0.0.1:9151";  // /metrics, /healthz; port 0 likewise.
   int workers = 1;                             // Simulations at once.
   std::string kernel_names_file;  // Communication kernels that the table lacks; empty: none.
+  bool keep_files = false;        // Of every upload, with its trace.
   LogLevel log_level = LogLevel::kInfo;
   ServerLimits limits;
 };

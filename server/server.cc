@@ -50,6 +50,7 @@ class RealServer : public ChakradServer {
   absl::Status Start() {
     ASSIGN_OR_RETURN(const int64_t swept, stores_.traces->SweepOrphans());
     RETURN_IF_ERROR(stores_.uploads->Recover());
+    RETURN_IF_ERROR(uploads_.Start());
     RETURN_IF_ERROR(jobs_.Start());
     ASSIGN_OR_RETURN(http_, StartHttpServer(options_.http_listen, Pages()));
     RETURN_IF_ERROR(StartGrpc());
@@ -158,6 +159,7 @@ absl::StatusOr<std::string> EmptyScratchFolder(const std::string& data_dir) {
 
 absl::StatusOr<ImportResources> MakeResources(const ServerOptions& options) {
   ImportResources resources;
+  resources.keep_files = options.keep_files;
   if (!options.data_dir.empty()) {
     ASSIGN_OR_RETURN(resources.scratch_folder, EmptyScratchFolder(options.data_dir));
   }

@@ -2,90 +2,41 @@
 
 #include <algorithm>
 #include <chrono>
+#include <limits>
 #include <utility>
 
-#include "absl/cleanup/cleanup.h"
+#include "absl/strings/numbers.h"
 #include "absl/strings/str_cat.h"
+#include "absl/strings/str_split.h"
 #include "common/status.h"
 #include "server/ids.h"
 #include "server/log.h"
-#include "storage/limits.h"
-#include "trace/import/import.h"
 
 namespace chakrad {
 namespace {
 
-absl::Status CheckFileName(absl::string_view file) {
-  if (file.empty() || file.size() > kMaxFileNameBytes ||
-      file.find('\0') != absl::string_view::npos) {
-    return absl::InvalidArgumentError(absl::StrCat("file: the name has ", file.size(),
-                                                   " bytes; 1 to ", kMaxFileNameBytes,
-                                                   " without NUL are allowed"));
-  }
-  return absl::OkStatus();
-}
+constexpr int64_t kNsPerSecond = 1'000'000'000;
+constexpr int64_t kAbandonedNs = kAbandonedUploadSeconds * kNsPerSecond;
 
-// An upload and its trace share the random part of their ids, so that a Seal
-// that was cut off between storing the trace and marking the upload finds what
-// it did.
-std::string TraceIdOf(absl::string_view upload_id) {
-  return absl::StrCat("t-", upload_id.substr(upload_id.find('-') + 1));
+int64_t ExpireNs(UploadRecord::State state, const std::optional<UploadJoin>& join,
+                 int64_t create_unix_ns, int64_t end_unix_ns) {
+  switch (state) {
+    case UploadRecord::State::kSealed:
+      return 0;
+    case UploadRecord::State::kRefused:
+      return end_unix_ns + kAbandonedNs;
+    case UploadRecord::State::kSealing:
+      return create_unix_ns + (join.has_value() ? join->seal_after_ns : 0) + kAbandonedNs;
+    case UploadRecord::State::kOpen:
+      break;
+  }
+  return create_unix_ns + (join.has_value() ? join->seal_after_ns : kAbandonedNs);
 }
 
 }  // namespace
 
-UploadWriter::UploadWriter(UploadManager* manager, UploadRecord record)
-    : manager_(manager), id_(record.id), sizes_(std::move(record.committed_bytes)) {
-  for (const auto& [file, bytes] : sizes_) total_bytes_ += bytes;
-}
-
-UploadWriter::~UploadWriter() { manager_->EndUse(id_); }
-
-absl::Status UploadWriter::Append(absl::string_view file, int64_t offset, absl::string_view data) {
-  RETURN_IF_ERROR(CheckFileName(file));
-  if (data.size() > kPieceBytes) {
-    return absl::InvalidArgumentError(
-        absl::StrCat("data: a piece of ", data.size(), " bytes is larger than ", kPieceBytes));
-  }
-  MutexLock lock(&mutex_);
-  const ServerLimits& limits = manager_->limits_;
-  const auto known = sizes_.find(std::string(file));
-  const int64_t size = known == sizes_.end() ? 0 : known->second;
-  if (offset < 0 || offset > size) {
-    return absl::OutOfRangeError(absl::StrCat("offset: ", file, " has ", size,
-                                              " bytes, and the piece starts at ", offset,
-                                              "; send from the committed offset"));
-  }
-  if (known == sizes_.end() && static_cast<int64_t>(sizes_.size()) >= limits.upload_files) {
-    return absl::ResourceExhaustedError(absl::StrCat(
-        "upload has ", sizes_.size(), " files, the most allowed (--max_upload_files)"));
-  }
-  const int64_t known_bytes = std::min<int64_t>(size - offset, static_cast<int64_t>(data.size()));
-  const absl::string_view fresh = data.substr(static_cast<size_t>(known_bytes));
-  if (total_bytes_ + static_cast<int64_t>(fresh.size()) > limits.upload_bytes) {
-    return absl::ResourceExhaustedError(
-        absl::StrCat("upload would exceed ", limits.upload_bytes, " bytes (--max_upload_bytes)"));
-  }
-  if (known == sizes_.end() || !fresh.empty()) {
-    RETURN_IF_ERROR(manager_->uploads_->Append(id_, file, size, fresh));
-  }
-  touched_.insert(std::string(file));
-  sizes_[std::string(file)] = size + static_cast<int64_t>(fresh.size());
-  total_bytes_ += static_cast<int64_t>(fresh.size());
-  manager_->metrics_->AddIngestBytes(static_cast<int64_t>(fresh.size()));
-  return absl::OkStatus();
-}
-
-absl::StatusOr<std::vector<CommittedFile>> UploadWriter::Commit() {
-  MutexLock lock(&mutex_);
-  ASSIGN_OR_RETURN(const UploadRecord record, manager_->uploads_->Commit(id_));
-  std::vector<CommittedFile> committed;
-  for (const std::string& file : touched_) {
-    const auto it = record.committed_bytes.find(file);
-    if (it != record.committed_bytes.end()) committed.push_back({file, it->second});
-  }
-  touched_.clear();
-  return committed;
+int64_t ExpireUnixNs(const UploadRecord& upload) {
+  return ExpireNs(upload.state, upload.join, upload.create_unix_ns, upload.end_unix_ns);
 }
 
 UploadManager::UploadManager(UploadStore* uploads, TraceStore* traces, Clock* clock,
@@ -96,193 +47,349 @@ UploadManager::UploadManager(UploadStore* uploads, TraceStore* traces, Clock* cl
       clock_(clock),
       metrics_(metrics),
       limits_(limits),
-      resources_(std::move(resources)) {}
+      use_(traces, limits.tenant_bytes, limits.store_bytes),
+      sealer_(uploads, traces, clock, &gate_, std::move(resources)) {}
 
-absl::Status UploadManager::CheckNotDraining() {
-  if (draining_) return absl::UnavailableError("the daemon is shutting down; try again soon");
+UploadManager::~UploadManager() {
+  StartDraining();
+  for (std::thread& thread : threads_) thread.join();
+}
+
+absl::Status UploadManager::Start() {
+  ASSIGN_OR_RETURN(const std::vector<UploadRecord> unsealed, uploads_->ListUnsealed());
+  for (const UploadRecord& upload : unsealed) AddLive(upload);
+  for (int64_t i = 0; i < limits_.concurrent_seals; ++i) {
+    threads_.emplace_back([this] { SealLoop(); });
+  }
+  threads_.emplace_back([this] { HousekeepLoop(); });
   return absl::OkStatus();
-}
-
-absl::StatusOr<UploadRecord> UploadManager::Create(const UploadRequest& request) {
-  RETURN_IF_ERROR(CheckRequestId(request.request_id));
-  RETURN_IF_ERROR(CheckLabels(request.labels));
-  for (const auto& [file, rank] : request.settings.rank_by_file) {
-    RETURN_IF_ERROR(CheckFileName(file));
-    if (rank < 0) {
-      return absl::InvalidArgumentError(
-          absl::StrCat("rank_by_file: ", file, " has the rank ", rank, ", below 0"));
-    }
-  }
-  if (request.settings.world_size < 0) {
-    return absl::InvalidArgumentError(
-        absl::StrCat("world_size: ", request.settings.world_size, " is below 0"));
-  }
-  if (request.settings.passes_count < 1) {
-    return absl::InvalidArgumentError(
-        absl::StrCat("passes_count: ", request.settings.passes_count, " is below 1"));
-  }
-  MutexLock lock(&mutex_);
-  RETURN_IF_ERROR(CheckNotDraining());
-  // Before any limit: an answer that was lost can always be asked for again.
-  absl::StatusOr<UploadRecord> existing = uploads_->FindByRequestId(request.request_id);
-  if (!absl::IsNotFound(existing.status())) {
-    const bool trace_is_gone = existing.ok() && existing->state == UploadRecord::State::kSealed &&
-                               absl::IsNotFound(traces_->GetInfo(existing->trace_id).status());
-    if (!trace_is_gone) return existing;
-    RETURN_IF_ERROR(uploads_->Delete(existing->id));  // The request asks for it anew.
-  }
-  RETURN_IF_ERROR(MakeRoomForUpload());
-  UploadRecord record;
-  record.id = absl::StrCat("u-", RandomId());
-  record.request_id = request.request_id;
-  record.create_unix_ns = clock_->NowUnixNs();
-  record.labels = request.labels;
-  record.settings = request.settings;
-  ASSIGN_OR_RETURN(UploadRecord stored, uploads_->Create(record));
-  ++open_uploads_;
-  return stored;
-}
-
-absl::Status UploadManager::MakeRoomForUpload() {
-  if (open_uploads_ >= 0 && open_uploads_ < limits_.open_uploads) return absl::OkStatus();
-  ASSIGN_OR_RETURN(const std::vector<UploadRecord> all, uploads_->List());
-  const int64_t oldest_ns = clock_->NowUnixNs() - kAbandonedUploadSeconds * 1'000'000'000;
-  open_uploads_ = 0;
-  for (const UploadRecord& upload : all) {
-    if (upload.state != UploadRecord::State::kOpen) continue;
-    if (upload.create_unix_ns >= oldest_ns || in_use_.count(upload.id) > 0) {
-      ++open_uploads_;
-      continue;
-    }
-    Log(LogLevel::kWarning, "upload_expired", {{"upload", upload.id}});
-    RETURN_IF_ERROR(uploads_->Delete(upload.id));
-  }
-  if (open_uploads_ < limits_.open_uploads) return absl::OkStatus();
-  return absl::ResourceExhaustedError(absl::StrCat(
-      open_uploads_, " uploads are open, the most allowed (--max_open_uploads); those older than ",
-      kAbandonedUploadSeconds / 3600, " h make room by themselves"));
-}
-
-absl::StatusOr<UploadRecord> UploadManager::Query(absl::string_view id) {
-  return uploads_->Get(id);
-}
-
-absl::StatusOr<std::unique_ptr<UploadWriter>> UploadManager::BeginWrite(absl::string_view id) {
-  {
-    MutexLock lock(&mutex_);
-    RETURN_IF_ERROR(CheckNotDraining());
-    if (!in_use_.emplace(id, Use::kWriting).second) {
-      return absl::AbortedError(
-          absl::StrCat("upload ", id, " is being written or sealed by another call"));
-    }
-  }
-  absl::StatusOr<UploadRecord> record = uploads_->Get(id);
-  if (record.ok() && record->state == UploadRecord::State::kSealed) {
-    record = absl::FailedPreconditionError(
-        absl::StrCat("upload ", id, " is sealed: its trace is traces/", record->trace_id));
-  }
-  // What an earlier stream appended and could not commit is committed now, so
-  // that this one begins at the end of the files.
-  if (record.ok()) record = uploads_->Commit(id);
-  if (!record.ok()) {
-    EndUse(std::string(id));
-    return record.status();
-  }
-  return std::unique_ptr<UploadWriter>(new UploadWriter(this, *std::move(record)));
-}
-
-absl::StatusOr<TraceInfo> UploadManager::Seal(absl::string_view id) {
-  {
-    MutexLock lock(&mutex_);
-    for (;;) {
-      RETURN_IF_ERROR(CheckNotDraining());
-      const auto use = in_use_.find(std::string(id));
-      if (use != in_use_.end() && use->second == Use::kWriting) {
-        return absl::AbortedError(absl::StrCat("upload ", id, " is still being written"));
-      }
-      if (use == in_use_.end() && seals_running_ < limits_.concurrent_seals) break;
-      changed_.Wait(&mutex_);
-    }
-    in_use_.emplace(id, Use::kSealing);
-    ++seals_running_;
-  }
-  const auto end = absl::MakeCleanup([this, id] {  // Exceptions of libraries included.
-    {
-      MutexLock lock(&mutex_);
-      --seals_running_;
-    }
-    EndUse(std::string(id));
-  });
-  return SealExclusively(id);
-}
-
-absl::StatusOr<TraceInfo> UploadManager::SealExclusively(absl::string_view id) {
-  ASSIGN_OR_RETURN(UploadRecord upload, uploads_->Get(id));
-  if (upload.state == UploadRecord::State::kSealed) return traces_->GetInfo(upload.trace_id);
-  ASSIGN_OR_RETURN(upload, uploads_->Commit(id));  // All bytes that a reader would find.
-  const auto started = std::chrono::steady_clock::now();
-  ImportOptions options;
-  options.settings = upload.settings;
-  options.scratch_folder = resources_.scratch_folder;
-  options.kernel_names = resources_.kernel_names;
-  std::vector<ImportFile> files;
-  for (const auto& [file, bytes] : upload.committed_bytes) {
-    ASSIGN_OR_RETURN(std::string path, uploads_->PathOf(id, file));
-    files.push_back({file, std::move(path)});
-  }
-  absl::StatusOr<ImportResult> imported = ImportTrace(files, options);
-  if (!imported.ok()) {
-    metrics_->AddSeal(false);
-    // Bytes that are wrong stay wrong; kept, they would take disk and a place
-    // among the open uploads until they expire.
-    if (absl::IsInvalidArgument(imported.status())) RETURN_IF_ERROR(Forget(id));
-    return imported.status();
-  }
-  TraceInfo info;
-  info.id = TraceIdOf(id);
-  info.labels = upload.labels;
-  info.create_unix_ns = clock_->NowUnixNs();
-  info.world_size = imported->trace.world_size;
-  info.ledgers = std::move(imported->ledgers);
-  info.notices = std::move(imported->notices);
-  info.check = std::move(imported->report);
-  imported->trace.labels = upload.labels;
-  const absl::Status put = traces_->Put(imported->trace, info);
-  if (!put.ok() && put.code() != absl::StatusCode::kAlreadyExists) return put;
-  RETURN_IF_ERROR(uploads_->MarkSealed(id, info.id));
-  metrics_->AddSeal(true);
-  for (const Ledger& ledger : info.ledgers) metrics_->AddLedger(ledger);
-  {
-    MutexLock lock(&mutex_);
-    if (open_uploads_ > 0) --open_uploads_;
-  }
-  const std::chrono::duration<double> seconds = std::chrono::steady_clock::now() - started;
-  Log(LogLevel::kInfo, "trace_sealed",
-      {{"trace", info.id},
-       {"upload", std::string(id)},
-       {"files", absl::StrCat(files.size())},
-       {"ranks", absl::StrCat(imported->trace.ranks.size())},
-       {"seconds", absl::StrCat(seconds.count())}});
-  return traces_->GetInfo(info.id);
-}
-
-absl::Status UploadManager::Forget(absl::string_view id) {
-  RETURN_IF_ERROR(uploads_->Delete(id));
-  MutexLock lock(&mutex_);
-  if (open_uploads_ > 0) --open_uploads_;
-  return absl::OkStatus();
-}
-
-void UploadManager::EndUse(const std::string& id) {
-  MutexLock lock(&mutex_);
-  in_use_.erase(id);
-  changed_.NotifyAll();
 }
 
 void UploadManager::StartDraining() {
   MutexLock lock(&mutex_);
   draining_ = true;
   changed_.NotifyAll();
+  work_.NotifyAll();
+}
+
+absl::Status UploadManager::CheckNotDraining() {
+  if (draining_) return absl::UnavailableError("the daemon is shutting down; try again soon");
+  return absl::OkStatus();
+}
+
+// The clock may have gone back: nothing is younger than the newest trace.
+int64_t UploadManager::NowUnixNs() {
+  const std::shared_ptr<const TraceCards> cards = traces_->Cards();
+  const int64_t newest_ns = cards->empty() ? 0 : cards->front()->create_unix_ns;
+  return std::max(clock_->NowUnixNs(), newest_ns);
+}
+
+UploadManager::Live UploadManager::FindLive(absl::string_view id) {
+  const auto it = live_.find(std::string(id));
+  return it == live_.end() ? nullptr : it->second;
+}
+
+void UploadManager::AddLive(const UploadRecord& record) {
+  const auto live = std::make_shared<LiveUpload>();
+  live->id = record.id;
+  live->tenant = TenantOf(record.labels);
+  live->state = record.state;
+  live->join = record.join;
+  live->create_unix_ns = record.create_unix_ns;
+  live->end_unix_ns = record.end_unix_ns;
+  const bool has_bytes = record.state != UploadRecord::State::kRefused;
+  live->files_count = static_cast<int64_t>(record.files.size());
+  for (const auto& [name, file] : record.files) {
+    if (has_bytes) live->staged_bytes += file.committed_bytes;
+    if (file.complete && record.join.has_value()) live->complete.insert(name);
+  }
+  use_.AddStaged(live->tenant, live->staged_bytes);
+  MutexLock lock(&mutex_);
+  live_[record.id] = live;
+  if (live->state != UploadRecord::State::kSealing) return;
+  seal_queue_.push_back(live);
+  work_.NotifyAll();
+}
+
+void UploadManager::EndLive(const Live& live) {
+  int64_t staged_bytes = 0;
+  {
+    MutexLock lock(&mutex_);
+    live->gone = true;
+    live->closing = false;
+    std::swap(staged_bytes, live->staged_bytes);
+    live_.erase(live->id);
+    changed_.NotifyAll();
+  }
+  use_.Unstage(live->tenant, staged_bytes);
+}
+
+absl::StatusOr<UploadRecord> UploadManager::Create(UploadRequest request) {
+  RETURN_IF_ERROR(CheckUploadRequest(limits_, &request));
+  MutexLock records(&records_mutex_);
+  {
+    MutexLock lock(&mutex_);
+    RETURN_IF_ERROR(CheckNotDraining());
+  }
+  // Before any limit: an answer that was lost can always be asked for again.
+  absl::StatusOr<UploadRecord> existing = uploads_->FindByRequestId(request.request_id);
+  if (absl::IsNotFound(existing.status())) return CreateNew(request);
+  RETURN_IF_ERROR(existing.status());
+  return AnswerRepeated(*std::move(existing), request);
+}
+
+absl::StatusOr<UploadRecord> UploadManager::AnswerRepeated(UploadRecord existing,
+                                                           const UploadRequest& request) {
+  if (existing.state == UploadRecord::State::kSealed &&
+      absl::IsNotFound(traces_->Lease(existing.trace_id).status())) {
+    RETURN_IF_ERROR(uploads_->Delete(existing.id));  // The request asks for it anew.
+    return CreateNew(request);
+  }
+  const std::string difference = FirstDifference(existing, request);
+  if (!difference.empty()) {
+    return absl::AlreadyExistsError(absl::StrCat(
+        "request_id: ", request.request_id, " is that of uploads/", existing.id,
+        ", which differs: ", difference, "; use another request id, or delete that upload"));
+  }
+  if (!existing.join.has_value() || existing.state != UploadRecord::State::kOpen) return existing;
+  const size_t ranks_before = existing.settings.rank_by_file.size();
+  existing.settings.rank_by_file.insert(request.settings.rank_by_file.begin(),
+                                        request.settings.rank_by_file.end());
+  if (existing.settings.rank_by_file.size() != ranks_before) {
+    RETURN_IF_ERROR(uploads_->Update(existing));
+  }
+  return existing;
+}
+
+absl::StatusOr<UploadRecord> UploadManager::CreateNew(const UploadRequest& request) {
+  UploadRecord record;
+  record.id = absl::StrCat("u-", RandomId());
+  record.request_id = request.request_id;
+  record.create_unix_ns = clock_->NowUnixNs();
+  record.labels = request.labels;
+  record.settings = request.settings;
+  record.keep_files = request.keep_files;
+  record.join = request.join;
+  record.claims = request.claims;
+  if (!request.claims.empty()) {
+    const absl::StatusOr<SealResult> stored = sealer_.FindStored(
+        FilesContentHash(request.labels, request.settings, request.keep_files, request.claims));
+    if (stored.ok()) {
+      record.state = UploadRecord::State::kSealed;
+      record.trace_id = stored->info.id;
+      record.content_hash = stored->content_hash;
+      record.end_unix_ns = record.create_unix_ns;
+      return uploads_->Create(record);
+    }
+    if (!absl::IsNotFound(stored.status()) && !absl::IsDataLoss(stored.status())) {
+      return stored.status();
+    }
+  }
+  RETURN_IF_ERROR(MakeRoomForUpload());
+  int64_t claimed_bytes = 0;
+  for (const auto& [file, digest] : request.claims) claimed_bytes += digest.size_bytes;
+  RETURN_IF_ERROR(use_.Check(TenantOf(request.labels), std::max<int64_t>(claimed_bytes, 1)));
+  ASSIGN_OR_RETURN(UploadRecord stored, uploads_->Create(record));
+  AddLive(stored);
+  return stored;
+}
+
+absl::Status UploadManager::MakeRoomForUpload() {
+  const auto count_open = [this] {
+    MutexLock lock(&mutex_);
+    return std::count_if(live_.begin(), live_.end(), [](const auto& entry) {
+      return entry.second->state != UploadRecord::State::kRefused;
+    });
+  };
+  if (count_open() < limits_.open_uploads) return absl::OkStatus();
+  ExpireOld();
+  const int64_t open_uploads = count_open();
+  if (open_uploads < limits_.open_uploads) return absl::OkStatus();
+  return absl::ResourceExhaustedError(absl::StrCat(
+      open_uploads, " uploads are open, the most allowed (--max_open_uploads); those older than ",
+      kAbandonedUploadSeconds / 3600, " h make room by themselves, `chakra uploads rm` at once"));
+}
+
+absl::StatusOr<UploadRecord> UploadManager::Query(absl::string_view id) {
+  return uploads_->Get(id);
+}
+
+absl::StatusOr<UploadPage> UploadManager::List(int page_size, absl::string_view page_token) {
+  using Position = std::pair<int64_t, std::string>;  // Creation, id.
+  Position after{std::numeric_limits<int64_t>::min(), ""};
+  if (!page_token.empty()) {
+    const std::pair<absl::string_view, absl::string_view> parts =
+        absl::StrSplit(page_token, absl::MaxSplits('/', 1));
+    if (!absl::SimpleAtoi(parts.first, &after.first) || parts.second.empty()) {
+      return absl::InvalidArgumentError("page_token: is none that an earlier page gave");
+    }
+    after.second = std::string(parts.second);
+  }
+  std::vector<Position> positions;
+  {
+    MutexLock lock(&mutex_);
+    for (const auto& [id, live] : live_) {
+      if (Position position{live->create_unix_ns, id}; position > after) {
+        positions.push_back(std::move(position));
+      }
+    }
+  }
+  std::sort(positions.begin(), positions.end());
+  UploadPage page;
+  for (size_t i = 0; i < positions.size(); ++i) {
+    absl::StatusOr<UploadRecord> record = uploads_->Get(positions[i].second);
+    const bool left = absl::IsNotFound(record.status()) ||
+                      (record.ok() && record->state == UploadRecord::State::kSealed);
+    if (!left) {
+      RETURN_IF_ERROR(record.status());
+      page.uploads.push_back(*std::move(record));
+    }
+    if (static_cast<int>(page.uploads.size()) == page_size && i + 1 < positions.size()) {
+      page.next_page_token = absl::StrCat(positions[i].first, "/", positions[i].second);
+      break;
+    }
+  }
+  return page;
+}
+
+bool UploadManager::TakeForDelete(LiveUpload* live) {
+  if (live->gone || live->closing || live->streams > 0 || live->sealing) return false;
+  live->closing = true;
+  return true;
+}
+
+absl::Status UploadManager::DeleteTaken(const Live& live) {
+  const absl::Status deleted = uploads_->Delete(live->id);
+  if (deleted.ok() || absl::IsNotFound(deleted)) {
+    EndLive(live);
+    return absl::OkStatus();
+  }
+  MutexLock lock(&mutex_);
+  live->closing = false;
+  changed_.NotifyAll();
+  return deleted;
+}
+
+absl::Status UploadManager::Delete(absl::string_view id) {
+  MutexLock records(&records_mutex_);
+  Live live;
+  {
+    MutexLock lock(&mutex_);
+    RETURN_IF_ERROR(CheckNotDraining());
+    live = FindLive(id);
+    if (live != nullptr) {
+      // One whose seal failed waits for its next attempt: nobody needs it meanwhile.
+      const bool is_sealing = live->state == UploadRecord::State::kSealing && live->attempts == 0;
+      if (is_sealing || live->sealing) {
+        return absl::FailedPreconditionError(
+            absl::StrCat("upload ", id, " is being sealed; delete its trace then"));
+      }
+      if (!TakeForDelete(live.get())) {
+        return absl::AbortedError(absl::StrCat("upload ", id, " is being written"));
+      }
+    }
+  }
+  if (live != nullptr) return DeleteTaken(live);
+  ASSIGN_OR_RETURN(const UploadRecord record, uploads_->Get(id));
+  return absl::FailedPreconditionError(absl::StrCat(
+      "upload ", id, " is sealed: its trace is traces/", record.trace_id, "; delete that"));
+}
+
+bool UploadManager::IsExpired(const LiveUpload& live, int64_t now_ns) {
+  // A joint one that has something is sealed instead.
+  if (live.state == UploadRecord::State::kOpen && !live.complete.empty()) return false;
+  return now_ns >= ExpireNs(live.state, live.join, live.create_unix_ns, live.end_unix_ns);
+}
+
+void UploadManager::ExpireOld() {
+  const int64_t now_ns = NowUnixNs();
+  std::vector<Live> expired;
+  {
+    MutexLock lock(&mutex_);
+    for (const auto& [id, live] : live_) {
+      if (IsExpired(*live, now_ns) && TakeForDelete(live.get())) expired.push_back(live);
+    }
+  }
+  for (const Live& live : expired) {
+    const absl::Status deleted = DeleteTaken(live);
+    Log(LogLevel::kWarning, "upload_expired",
+        {{"upload", live->id}, {"status", deleted.ok() ? "-" : std::string(deleted.message())}});
+  }
+}
+
+void UploadManager::Housekeep() {
+  const int64_t now_ns = NowUnixNs();
+  std::vector<Live> due;
+  {
+    MutexLock lock(&mutex_);
+    if (draining_) return;
+    for (const auto& [id, live] : live_) {
+      if (live->state == UploadRecord::State::kSealing && live->retry_unix_ns > 0 &&
+          live->retry_unix_ns <= now_ns) {
+        live->retry_unix_ns = 0;
+        seal_queue_.push_back(live);
+        work_.NotifyAll();
+      }
+      if (live->state != UploadRecord::State::kOpen || live->complete.empty()) continue;
+      const auto complete = static_cast<int64_t>(live->complete.size());
+      const bool enough = live->join->expected_files > 0 && complete >= live->join->expected_files;
+      if (enough || now_ns >= live->create_unix_ns + live->join->seal_after_ns) due.push_back(live);
+    }
+  }
+  for (const Live& live : due) {
+    const absl::Status begun = BeginSealing(
+        live, absl::StrCat("by time-out after ", live->join->seal_after_ns / kNsPerSecond, " s"));
+    if (begun.ok()) continue;
+    Log(LogLevel::kWarning, "sealing_not_begun",
+        {{"upload", live->id}, {"error", std::string(begun.message())}});
+  }
+  bool sweep = false;
+  {
+    MutexLock records(&records_mutex_);
+    ExpireOld();
+    sweep = now_ns >= next_sweep_unix_ns_;
+    if (sweep) next_sweep_unix_ns_ = now_ns + kRecordSweepSeconds * kNsPerSecond;
+  }
+  if (sweep) ForgetSealedOfGoneTraces();
+}
+
+void UploadManager::ForgetSealedOfGoneTraces() {
+  std::map<std::string, std::vector<std::string>> uploads_by_trace;
+  const absl::Status visited = uploads_->Visit([&](const UploadRecord& upload) {
+    if (upload.state == UploadRecord::State::kSealed) {
+      uploads_by_trace[upload.trace_id].push_back(upload.id);
+    }
+  });
+  // After the visit: a trace is there before its upload is sealed.
+  for (const auto& card : *traces_->Cards()) uploads_by_trace.erase(card->id);
+  for (const auto& [trace, ids] : uploads_by_trace) {
+    for (const std::string& id : ids) {
+      MutexLock records(&records_mutex_);
+      uploads_->Delete(id).IgnoreError();  // The next sweep tries again.
+    }
+  }
+  if (!visited.ok()) {
+    Log(LogLevel::kError, "uploads_unreadable", {{"error", std::string(visited.message())}});
+  }
+}
+
+void UploadManager::HousekeepLoop() {
+  using std::chrono::steady_clock;
+  auto next = steady_clock::now();
+  for (;;) {
+    next += std::chrono::milliseconds(kHousekeepingMs);
+    {
+      MutexLock lock(&mutex_);
+      while (!draining_ && steady_clock::now() < next) {
+        const auto left = next - steady_clock::now();
+        work_.WaitFor(&mutex_, std::chrono::duration_cast<std::chrono::milliseconds>(left) +
+                                   std::chrono::milliseconds(1));
+      }
+      if (draining_) return;
+    }
+    Housekeep();
+    next = std::max(next, steady_clock::now());
+  }
 }
 
 }  // namespace chakrad

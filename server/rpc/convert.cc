@@ -134,20 +134,6 @@ void FitIntoAnswer(v1::Job* job) {
       absl::StrCat("this answer leaves out, for its size, the last ", absl::StrJoin(cuts, ", ")));
 }
 
-void ToProto(const UploadRecord& record, v1::Upload* upload) {
-  upload->set_name(absl::StrCat("uploads/", record.id));
-  upload->set_state(record.state == UploadRecord::State::kSealed ? v1::Upload::SEALED
-                                                                 : v1::Upload::OPEN);
-  for (const auto& [key, value] : record.labels) (*upload->mutable_labels())[key] = value;
-  for (const auto& [name, bytes] : record.committed_bytes) {
-    v1::UploadFile* file = upload->add_files();
-    file->set_file(name);
-    file->set_committed_bytes(bytes);
-  }
-  if (!record.trace_id.empty()) upload->set_trace(absl::StrCat("traces/", record.trace_id));
-  SetTimestamp(record.create_unix_ns, upload->mutable_create_time());
-}
-
 void ToProto(const JobView& view, v1::Job* job) {
   const JobRecord& record = view.record;
   job->set_name(absl::StrCat("jobs/", record.id));

@@ -2,12 +2,10 @@
 #ifndef CHAKRAD_SERVER_RPC_CONVERT_H_
 #define CHAKRAD_SERVER_RPC_CONVERT_H_
 
-#include "chakrad/v1/ingest.pb.h"
 #include "chakrad/v1/job.pb.h"
 #include "chakrad/v1/trace.pb.h"
 #include "server/jobs/job_manager.h"
 #include "storage/trace_store.h"
-#include "storage/upload_store.h"
 
 namespace chakrad {
 
@@ -15,7 +13,6 @@ namespace chakrad {
 void ToProto(const TraceInfo& info, v1::Trace* trace);
 // Without ranks, groups, files and notices: what a list shows.
 void ToSummaryProto(const TraceInfo& info, v1::Trace* trace);
-void ToProto(const UploadRecord& record, v1::Upload* upload);
 // A stored specification or result that does not parse is left out.
 void ToProto(const JobView& view, v1::Job* job);
 

@@ -11,6 +11,8 @@
 #include "common/status.h"
 #include "server/ids.h"
 #include "server/rpc/convert.h"
+#include "server/rpc/convert_upload.h"
+#include "server/rpc/page_size.h"
 #include "server/rpc/serve.h"
 
 namespace chakrad {
@@ -102,7 +104,7 @@ absl::Status Write(UploadManager* uploads, WriteStream* stream) {
           absl::StrCat("upload: ", request.upload(), " in a stream that began with ", upload));
       break;
     }
-    status = writer->Append(request.file(), request.offset(), request.data());
+    status = writer->Append(request.file(), request.offset(), request.data(), request.last());
     if (status.ok()) {
       committer.PieceArrived();
       status = committer.status();
@@ -115,16 +117,10 @@ absl::Status Write(UploadManager* uploads, WriteStream* stream) {
 
 absl::Status CreateUpload(UploadManager* uploads, const v1::CreateUploadRequest& request,
                           v1::Upload* response) {
-  UploadRequest upload;
-  upload.request_id = request.request_id();
-  upload.labels = {request.labels().begin(), request.labels().end()};
-  upload.settings.rank_by_file = {request.rank_by_file().begin(), request.rank_by_file().end()};
-  upload.settings.world_size = request.world_size();
-  if (request.passes_count() != 0) upload.settings.passes_count = request.passes_count();
-  upload.settings.lenient = request.lenient();
-  upload.settings.repair = request.repair();
-  ASSIGN_OR_RETURN(const UploadRecord record, uploads->Create(upload));
+  ASSIGN_OR_RETURN(UploadRequest upload, FromProto(request));
+  ASSIGN_OR_RETURN(const UploadRecord record, uploads->Create(std::move(upload)));
   ToProto(record, response);
+  FitIntoAnswer(response);
   return absl::OkStatus();
 }
 
@@ -133,6 +129,7 @@ absl::Status QueryUpload(UploadManager* uploads, const v1::QueryUploadRequest& r
   ASSIGN_OR_RETURN(const std::string id, IdFromName(request.name(), "uploads", "name"));
   ASSIGN_OR_RETURN(const UploadRecord record, uploads->Query(id));
   ToProto(record, response);
+  FitIntoAnswer(response);
   return absl::OkStatus();
 }
 
@@ -143,6 +140,28 @@ absl::Status Seal(UploadManager* uploads, const v1::SealRequest& request,
   ToProto(info, response->mutable_trace());
   FitIntoAnswer(response->mutable_trace());
   return absl::OkStatus();
+}
+
+absl::Status ListUploads(UploadManager* uploads, const v1::ListUploadsRequest& request,
+                         v1::ListUploadsResponse* response) {
+  ASSIGN_OR_RETURN(int page_size, CheckPageSize(request.page_size()));
+  for (;; page_size /= 2) {
+    ASSIGN_OR_RETURN(const UploadPage page, uploads->List(page_size, request.page_token()));
+    response->Clear();
+    for (const UploadRecord& record : page.uploads) {
+      v1::Upload* upload = response->add_uploads();
+      ToProto(record, upload);
+      upload->clear_files();
+    }
+    response->set_next_page_token(page.next_page_token);
+    if (page_size == 1 || response->ByteSizeLong() <= kMaxAnswerBytes) break;
+  }
+  return absl::OkStatus();
+}
+
+absl::Status DeleteUpload(UploadManager* uploads, const v1::DeleteUploadRequest& request) {
+  ASSIGN_OR_RETURN(const std::string id, IdFromName(request.name(), "uploads", "name"));
+  return uploads->Delete(id);
 }
 
 class IngestService : public v1::IngestService::Service {
@@ -165,6 +184,16 @@ class IngestService : public v1::IngestService::Service {
   grpc::Status Seal(grpc::ServerContext*, const v1::SealRequest* request,
                     v1::SealResponse* response) override {
     return Serve(metrics_, "Seal", [&] { return chakrad::Seal(uploads_, *request, response); });
+  }
+  grpc::Status ListUploads(grpc::ServerContext*, const v1::ListUploadsRequest* request,
+                           v1::ListUploadsResponse* response) override {
+    return Serve(metrics_, "ListUploads",
+                 [&] { return chakrad::ListUploads(uploads_, *request, response); });
+  }
+  grpc::Status DeleteUpload(grpc::ServerContext*, const v1::DeleteUploadRequest* request,
+                            google::protobuf::Empty*) override {
+    return Serve(metrics_, "DeleteUpload",
+                 [&] { return chakrad::DeleteUpload(uploads_, *request); });
   }
 
  private:
