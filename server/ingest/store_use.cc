@@ -6,8 +6,6 @@
 namespace chakrad {
 namespace {
 
-constexpr char kTenantLabel[] = "tenant";
-
 absl::Status Exceeded(const std::string& who, int64_t stored_bytes, int64_t staged_bytes,
                       int64_t more_bytes, int64_t max_bytes, const char* flag) {
   return absl::ResourceExhaustedError(absl::StrCat(

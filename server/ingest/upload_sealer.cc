@@ -5,6 +5,7 @@
 
 #include "absl/strings/escaping.h"
 #include "absl/strings/str_cat.h"
+#include "analysis/measured_breakdown.h"
 #include "common/status.h"
 #include "storage/upload_staging.h"
 #include "trace/api/content_hash.h"
@@ -101,6 +102,7 @@ absl::StatusOr<TraceInfo> UploadSealer::Store(const UploadRecord& upload, const 
   info.notices = std::move(imported.notices);
   if (!upload.seal_notice.empty()) info.notices.insert(info.notices.begin(), upload.seal_notice);
   info.check = std::move(imported.report);
+  info.breakdown = MeasuredBreakdown(imported.trace);
   info.content_hash = content_hash;
   const std::unique_ptr<TraceDraft> draft = traces_->NewDraft();
   for (const RankTrace& rank : imported.trace.ranks) RETURN_IF_ERROR(draft->AddRank(rank));

@@ -13,6 +13,7 @@
 #include "server/limits.h"
 #include "server/rpc/convert.h"
 #include "server/rpc/page_size.h"
+#include "server/rpc/read_raw_file.h"
 #include "server/rpc/serve.h"
 #include "server/rpc/trace_filter.h"
 #include "server/rpc/verify_traces.h"
@@ -194,6 +195,11 @@ class TraceService : public v1::TraceService::Service {
                            ExportStream* stream) override {
     return Serve(metrics_, "ExportTrace",
                  [&] { return chakrad::ExportTrace(traces_, *request, stream); });
+  }
+  grpc::Status ReadRawFile(grpc::ServerContext*, const v1::ReadRawFileRequest* request,
+                           grpc::ServerWriter<v1::ReadRawFileResponse>* stream) override {
+    return Serve(metrics_, "ReadRawFile",
+                 [&] { return chakrad::ReadRawFile(traces_, *request, stream); });
   }
   grpc::Status VerifyTraces(grpc::ServerContext* context, const v1::VerifyTracesRequest* request,
                             grpc::ServerWriter<v1::VerifyTracesResponse>* stream) override {
