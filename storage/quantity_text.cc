@@ -2,11 +2,14 @@
 
 #include <array>
 #include <cmath>
+#include <iterator>
 #include <utility>
 
 #include "absl/strings/ascii.h"
 #include "absl/strings/match.h"
 #include "absl/strings/numbers.h"
+#include "absl/strings/str_cat.h"
+#include "absl/strings/str_format.h"
 #include "absl/strings/strip.h"
 #include "absl/time/time.h"
 
@@ -111,6 +114,32 @@ std::optional<int64_t> ParseDurationNs(absl::string_view text) {
     if (__builtin_add_overflow(total_ns, part_ns, &total_ns)) return std::nullopt;
   }
   return negative ? -total_ns : total_ns;
+}
+
+std::string DurationText(int64_t duration_ns) {
+  if (duration_ns == 0) return "0";
+  std::string text = duration_ns < 0 ? "-" : "";
+  uint64_t rest_ns = duration_ns < 0 ? ~static_cast<uint64_t>(duration_ns) + 1
+                                     : static_cast<uint64_t>(duration_ns);
+  for (const auto& [unit, factor] : kDurationUnits) {
+    const uint64_t unit_ns = static_cast<uint64_t>(factor);
+    if (absl::string_view(unit) == "w" || rest_ns < unit_ns) continue;  // "30d", not "4w2d".
+    absl::StrAppend(&text, rest_ns / unit_ns, unit);
+    rest_ns %= unit_ns;
+  }
+  return text;
+}
+
+std::string SizeText(int64_t bytes) {
+  constexpr const char* kUnits[] = {"B", "KiB", "MiB", "GiB", "TiB", "PiB"};
+  size_t unit = 0;
+  double size = static_cast<double>(bytes);
+  while (std::abs(size) >= kKi && unit + 1 < std::size(kUnits)) {
+    size /= kKi;
+    ++unit;
+  }
+  return size == std::floor(size) ? absl::StrFormat("%.0f%s", size, kUnits[unit])
+                                  : absl::StrFormat("%.1f%s", size, kUnits[unit]);
 }
 
 std::optional<int64_t> ParseSizeBytes(absl::string_view text) {

@@ -17,9 +17,15 @@ namespace chakrad {
 // truncated towards zero.
 std::optional<int64_t> ParseDurationNs(absl::string_view text);
 
+// The same length of time as ParseDurationNs reads it, short: "30d", "1d12h", "1s500ms".
+std::string DurationText(int64_t duration_ns);
+
 // "500GiB", "1.5 TB", "4096": KiB, MiB, GiB, TiB, PiB are powers of 1024, KB, MB,
 // GB, TB, PB of 1000; "B" or nothing is bytes. Not below 0.
 std::optional<int64_t> ParseSizeBytes(absl::string_view text);
+
+// "500GiB"; with one decimal where it is not whole: "1.5TiB".
+std::string SizeText(int64_t bytes);
 
 // RFC 3339 ("2026-11-01T08:00:00Z", "2026-11-01T08:00:00.5+01:00") or a date,
 // which is its midnight in UTC.

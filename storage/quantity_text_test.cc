@@ -27,6 +27,19 @@ TEST(QuantityTextTest, WhatIsNoDurationIsNone) {
   }
 }
 
+TEST(QuantityTextTest, DurationsAndSizesPrintShortAndDurationsReadBack) {
+  EXPECT_EQ(DurationText(30 * 86400 * kSecondNs), "30d");
+  EXPECT_EQ(DurationText(36 * 3600 * kSecondNs), "1d12h");
+  EXPECT_EQ(DurationText(1'500'000'000), "1s500ms");
+  for (const int64_t duration_ns :
+       {int64_t{0}, int64_t{-90'000'000'001}, int64_t{1}, std::numeric_limits<int64_t>::max()}) {
+    EXPECT_EQ(ParseDurationNs(DurationText(duration_ns)), duration_ns);
+  }
+  EXPECT_EQ(SizeText(int64_t{500} << 30), "500GiB");
+  EXPECT_EQ(SizeText(1'500'000), "1.4MiB");
+  EXPECT_EQ(SizeText(17), "17B");
+}
+
 TEST(QuantityTextTest, SizesKnowBothKindsOfUnits) {
   EXPECT_EQ(ParseSizeBytes("4096"), 4096);
   EXPECT_EQ(ParseSizeBytes("500GiB"), int64_t{500} << 30);
