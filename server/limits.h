@@ -46,6 +46,11 @@ inline constexpr int kDefaultPageSize = 50;
 inline constexpr int kMaxPageSize = 1'000;
 // A network or system description; real ones have a few kilobytes.
 inline constexpr size_t kMaxSystemBytes = 1 << 20;
+// The text of retention policies, and how many: a fleet has a few.
+inline constexpr size_t kMaxPoliciesBytes = 64 << 10;
+inline constexpr size_t kMaxPolicies = 100;
+inline constexpr size_t kMaxPolicyNameBytes = 64;
+inline constexpr size_t kMaxGroupByLabels = 8;
 // Age at which an upload that was never sealed goes, and a refused one after its
 // refusal: a collector that has not come back for a week will begin anew.
 inline constexpr int64_t kAbandonedUploadSeconds = 7 * 24 * 3600;

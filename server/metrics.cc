@@ -65,6 +65,33 @@ struct Metrics::Families {
           .Name("chakrad_job_duration_seconds")
           .Help("Time from a job's start to its end, by final state.")
           .Register(registry);
+  prometheus::Family<prometheus::Counter>& retention_runs =
+      BuildCounter()
+          .Name("chakrad_retention_runs_total")
+          .Help("Runs of the retention policies, by outcome.")
+          .Register(registry);
+  prometheus::Counter& retention_deleted = BuildCounter()
+                                               .Name("chakrad_retention_deleted_traces_total")
+                                               .Help("Traces that the retention policies deleted.")
+                                               .Register(registry)
+                                               .Add({});
+  prometheus::Counter& retention_freed =
+      BuildCounter()
+          .Name("chakrad_retention_freed_bytes_total")
+          .Help("Stored bytes of those traces; chunks that others share stayed.")
+          .Register(registry)
+          .Add({});
+  prometheus::Family<prometheus::Counter>& retention_skipped =
+      BuildCounter()
+          .Name("chakrad_retention_skipped_traces_total")
+          .Help("Traces that were to go and stayed, by reason.")
+          .Register(registry);
+  prometheus::Gauge& retention_held =
+      BuildGauge()
+          .Name("chakrad_retention_held_traces")
+          .Help("Traces that stay only because the clock is not trusted, in the last run.")
+          .Register(registry)
+          .Add({});
   prometheus::Gauge& store_bytes = BuildGauge()
                                        .Name("chakrad_store_bytes")
                                        .Help("Bytes of all stored traces, compressed.")
@@ -124,6 +151,17 @@ void Metrics::SetJobs(int64_t pending, int64_t running) {
 
 void Metrics::ObserveJob(absl::string_view state, double seconds) {
   families_->jobs.Add({{"state", std::string(state)}}, kJobSeconds).Observe(seconds);
+}
+
+void Metrics::AddRetentionRun(const RetentionRunCounts& run) {
+  families_->retention_runs.Add({{"outcome", run.ok ? "ok" : "failed"}}).Increment();
+  families_->retention_deleted.Increment(static_cast<double>(run.deleted_traces));
+  families_->retention_freed.Increment(static_cast<double>(run.freed_bytes));
+  families_->retention_skipped.Add({{"reason", "in_use"}})
+      .Increment(static_cast<double>(run.in_use_traces));
+  families_->retention_skipped.Add({{"reason", "damaged"}})
+      .Increment(static_cast<double>(run.damaged_traces));
+  families_->retention_held.Set(static_cast<double>(run.held_traces));
 }
 
 void Metrics::SetStoreBytes(int64_t bytes) {

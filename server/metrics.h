@@ -13,6 +13,16 @@
 
 namespace chakrad {
 
+// What one run of retention did.
+struct RetentionRunCounts {
+  bool ok = false;
+  int64_t deleted_traces = 0;
+  int64_t freed_bytes = 0;    // Before sharing.
+  int64_t in_use_traces = 0;  // To go, but read or pinned meanwhile.
+  int64_t damaged_traces = 0;
+  int64_t held_traces = 0;  // Would go, if the clock could be trusted.
+};
+
 // Thread-safe.
 class Metrics {
  public:
@@ -31,6 +41,11 @@ class Metrics {
   void SetJobs(int64_t pending, int64_t running);
   // chakrad_job_duration_seconds{state}
   void ObserveJob(absl::string_view state, double seconds);
+  // chakrad_retention_runs_total{outcome="ok"|"failed"},
+  // chakrad_retention_deleted_traces_total, chakrad_retention_freed_bytes_total,
+  // chakrad_retention_skipped_traces_total{reason="in_use"|"damaged"},
+  // chakrad_retention_held_traces
+  void AddRetentionRun(const RetentionRunCounts& run);
   // chakrad_store_bytes
   void SetStoreBytes(int64_t bytes);
   // chakrad_store_writable (0 or 1), chakrad_store_disk_free_bytes

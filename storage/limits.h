@@ -33,6 +33,9 @@ inline constexpr size_t kRawPieceBytes = 1 << 20;
 // One timeline chunk is one value in the engine; values above some MiB stall it.
 inline constexpr size_t kMaxTimelineChunkBytes = 4 << 20;
 
+// The daemon's own settings are read whole; the largest is the text of policies.
+inline constexpr size_t kMaxSettingBytes = 256 << 10;
+
 // --- Searches ---
 // A filter and an order are parsed by recursion and evaluated terms x traces.
 inline constexpr size_t kMaxFilterBytes = 4'096;

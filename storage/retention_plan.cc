@@ -256,6 +256,7 @@ class Planner {
     } else if (!state.kept_because.empty()) {
       decision.held = state.held;
       decision.reason = std::move(state.kept_because);
+      if (decision.held) absl::StrAppend(&decision.reason, ": ", plan_.held_because);
     } else if (state.covered) {
       decision.goes = true;
       decision.reason = std::move(state.lost_because);
