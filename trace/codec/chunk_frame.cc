@@ -4,6 +4,7 @@
 
 #include "absl/strings/str_cat.h"
 #include "common/check.h"
+#include "common/status.h"
 #include "trace/codec/limits.h"
 
 namespace chakrad {
@@ -45,7 +46,7 @@ absl::StatusOr<std::string> ChunkFramer::Pack(ChunkKind kind, absl::string_view 
   return stored;
 }
 
-absl::StatusOr<ChunkFramer::Unpacked> ChunkFramer::Unpack(absl::string_view stored) {
+absl::StatusOr<size_t> ClaimedRawBytes(absl::string_view stored) {
   if (stored.size() < kHeaderBytes || stored[0] != kChunkVersion) {
     return absl::DataLossError("chunk: does not begin with a known version");
   }
@@ -60,7 +61,13 @@ absl::StatusOr<ChunkFramer::Unpacked> ChunkFramer::Unpack(absl::string_view stor
   if (raw_bytes > kMaxChunkRawBytes) {
     return absl::DataLossError("chunk: its frame is damaged or claims too much");
   }
-  Unpacked unpacked{static_cast<ChunkKind>(kind), std::string(raw_bytes, '\0')};
+  return raw_bytes;
+}
+
+absl::StatusOr<ChunkFramer::Unpacked> ChunkFramer::Unpack(absl::string_view stored) {
+  ASSIGN_OR_RETURN(const size_t raw_bytes, ClaimedRawBytes(stored));
+  Unpacked unpacked{KindOfChunk(stored), std::string(raw_bytes, '\0')};
+  stored.remove_prefix(kHeaderBytes);
   const size_t got = ZSTD_decompressDCtx(contexts_->decompress, unpacked.raw.data(), raw_bytes,
                                          stored.data(), stored.size());
   if (ZSTD_isError(got)) {

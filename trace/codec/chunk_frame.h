@@ -36,6 +36,12 @@ inline constexpr bool IsCold(ChunkKind kind) {
          kind == ChunkKind::kFileCold;
 }
 
+// Bytes that a chunk takes once decompressed, as it claims: at most kMaxChunkRawBytes.
+// DATA_LOSS when it does not begin like a chunk, or claims more. O(1).
+absl::StatusOr<size_t> ClaimedRawBytes(absl::string_view stored);
+// The kind that a chunk names, unchecked; `stored` has at least two bytes.
+inline ChunkKind KindOfChunk(absl::string_view stored) { return static_cast<ChunkKind>(stored[1]); }
+
 // Both directions keep their zstd context, which costs more than a small chunk.
 // Not thread-safe.
 class ChunkFramer {
