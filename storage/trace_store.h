@@ -78,6 +78,12 @@ class TraceDraft {
   // decode, or does not fit the index or the others.
   virtual absl::StatusOr<RankTrace> AddEncodedRank(const RankIndex& index, size_t groups_count,
                                                    bool cold) = 0;
+  // The same of a rank that the caller has decoded from these very chunks, which take
+  // `stored_bytes`, and has checked. INVALID_ARGUMENT: a chunk is not there.
+  virtual absl::Status AddDecodedRank(const RankIndex& index, const RankTrace& rank,
+                                      int64_t stored_bytes) = 0;
+  // Makes every chunk added so far readable by TraceStore::ReadChunk. Not durable.
+  virtual absl::Status Flush() = 0;
 
   // Keeps the file at `path` as it is, compressed, with the trace.
   virtual absl::Status AddRawFile(const std::string& file, const std::string& path) = 0;
