@@ -34,6 +34,25 @@ struct ServerLimits {
 inline constexpr size_t kPieceBytes = size_t{1} << 20;
 // The largest request that is read: a piece and its framing.
 inline constexpr int kMaxRequestBytes = 2 << 20;
+// --- Traces that clients encoded (PushTrace) ---
+// Streams at once: each holds its trace's columns in memory.
+inline constexpr size_t kMaxPushStreams = 64;
+// Threads of a stream that decode: a stream alone then uses two cores.
+inline constexpr int kPushDecodersCount = 2;
+// Chunks of a stream that are stored and wait in memory to be decoded.
+inline constexpr int64_t kPushCacheBytes = int64_t{32} << 20;
+// One rank's index: 70,000 chunks, some 70 GB of trace.
+inline constexpr size_t kMaxRankIndexBytes = size_t{4} << 20;
+// Chunks that all ranks of a trace list: 100 bytes of memory each.
+inline constexpr int64_t kMaxPushChunks = 4'000'000;
+// World, groups, ledgers and notices: they become the manifest.
+inline constexpr size_t kMaxPushHeaderBytes = size_t{64} << 20;
+// A trace once decoded: it is in memory as a whole while it is checked.
+inline constexpr int64_t kMaxPushRawBytes = int64_t{16} << 30;
+// What a broken stream left is kept so long, and of so many streams: their chunks
+// take disk. Collectors come back within seconds; the oldest goes first.
+inline constexpr int64_t kParkedPushSeconds = 600;
+inline constexpr size_t kMaxParkedPushes = 64;
 // Request ids and labels: an index and a log line carry them. (The length of a
 // file's name is the store's limit: kMaxFileNameBytes.)
 inline constexpr size_t kMaxRequestIdChars = 128;

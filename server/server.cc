@@ -16,6 +16,7 @@
 #include "common/clock.h"
 #include "common/status.h"
 #include "server/http_server.h"
+#include "server/ingest/push_manager.h"
 #include "server/ingest/upload_manager.h"
 #include "server/jobs/job_manager.h"
 #include "server/log.h"
@@ -37,6 +38,8 @@ class RealServer : public ChakradServer {
         stores_(std::move(stores)),
         uploads_(stores_.uploads.get(), stores_.traces.get(), RealClock(), &metrics_,
                  options.limits, std::move(resources)),
+        pushes_(stores_.traces.get(), stores_.uploads.get(), RealClock(), &metrics_,
+                options.limits),
         jobs_(stores_.jobs.get(), stores_.traces.get(), RealClock(), &metrics_, options.workers,
               options.limits) {}
 
@@ -72,6 +75,7 @@ class RealServer : public ChakradServer {
     Log(LogLevel::kInfo, "draining", {{"seconds", absl::StrCat(options_.limits.drain_seconds)}});
     grpc_->GetHealthCheckService()->SetServingStatus(false);
     uploads_.StartDraining();
+    pushes_.StartDraining();
     jobs_.Drain(std::chrono::seconds(options_.limits.drain_seconds));
     // Watchers have ended by now; a stuck upload stream is cut.
     grpc_->Shutdown(std::chrono::system_clock::now() + std::chrono::seconds(2));
@@ -108,7 +112,7 @@ class RealServer : public ChakradServer {
     });
     grpc::EnableDefaultHealthCheckService(true);
     grpc::reflection::InitProtoReflectionServerBuilderPlugin();
-    services_.push_back(NewIngestService(&uploads_, &metrics_));
+    services_.push_back(NewIngestService(&uploads_, &pushes_, &metrics_));
     services_.push_back(NewTraceService(stores_.traces.get(), &metrics_));
     services_.push_back(NewJobService(&jobs_, stores_.jobs.get(), &metrics_));
     services_.push_back(NewAdminService(&stores_, &uploads_, RealClock(), &metrics_));
@@ -138,6 +142,7 @@ class RealServer : public ChakradServer {
   Metrics metrics_;
   Stores stores_;
   UploadManager uploads_;
+  PushManager pushes_;
   JobManager jobs_;
   std::vector<std::unique_ptr<grpc::Service>> services_;
   std::unique_ptr<grpc::Server> grpc_;

@@ -13,6 +13,7 @@
 #include "server/rpc/convert.h"
 #include "server/rpc/convert_upload.h"
 #include "server/rpc/page_size.h"
+#include "server/rpc/push_trace.h"
 #include "server/rpc/serve.h"
 
 namespace chakrad {
@@ -166,7 +167,8 @@ absl::Status DeleteUpload(UploadManager* uploads, const v1::DeleteUploadRequest&
 
 class IngestService : public v1::IngestService::Service {
  public:
-  IngestService(UploadManager* uploads, Metrics* metrics) : uploads_(uploads), metrics_(metrics) {}
+  IngestService(UploadManager* uploads, PushManager* pushes, Metrics* metrics)
+      : uploads_(uploads), pushes_(pushes), metrics_(metrics) {}
 
   grpc::Status CreateUpload(grpc::ServerContext*, const v1::CreateUploadRequest* request,
                             v1::Upload* response) override {
@@ -195,16 +197,21 @@ class IngestService : public v1::IngestService::Service {
     return Serve(metrics_, "DeleteUpload",
                  [&] { return chakrad::DeleteUpload(uploads_, *request); });
   }
+  grpc::Status PushTrace(grpc::ServerContext*, PushTraceStream* stream) override {
+    return Serve(metrics_, "PushTrace", [&] { return chakrad::PushTrace(pushes_, stream); });
+  }
 
  private:
   UploadManager* const uploads_;
+  PushManager* const pushes_;
   Metrics* const metrics_;
 };
 
 }  // namespace
 
-std::unique_ptr<grpc::Service> NewIngestService(UploadManager* uploads, Metrics* metrics) {
-  return std::make_unique<IngestService>(uploads, metrics);
+std::unique_ptr<grpc::Service> NewIngestService(UploadManager* uploads, PushManager* pushes,
+                                                Metrics* metrics) {
+  return std::make_unique<IngestService>(uploads, pushes, metrics);
 }
 
 }  // namespace chakrad

@@ -1,4 +1,4 @@
-// chakrad.v1.IngestService over an UploadManager.
+// chakrad.v1.IngestService over an UploadManager and a PushManager.
 #ifndef CHAKRAD_SERVER_RPC_INGEST_SERVICE_H_
 #define CHAKRAD_SERVER_RPC_INGEST_SERVICE_H_
 
@@ -6,13 +6,15 @@
 
 #include <memory>
 
+#include "server/ingest/push_manager.h"
 #include "server/ingest/upload_manager.h"
 #include "server/metrics.h"
 
 namespace chakrad {
 
 // What it is given must outlive the service.
-std::unique_ptr<grpc::Service> NewIngestService(UploadManager* uploads, Metrics* metrics);
+std::unique_ptr<grpc::Service> NewIngestService(UploadManager* uploads, PushManager* pushes,
+                                                Metrics* metrics);
 
 }  // namespace chakrad
 
