@@ -5,6 +5,7 @@
 
 #include "absl/strings/str_cat.h"
 #include "client/commands.h"
+#include "client/convert_here.h"
 #include "client/input_files.h"
 #include "client/input_options.h"
 #include "client/local_import.h"
@@ -24,6 +25,7 @@ constexpr char kHelp[] = R"(Examples:
   chakra ingest r0.et.json.gz r0.kineto.json.gz --rank r0.et.json.gz=0
   chakra ingest run7/ --label job=llama --label step=1200
   chakra ingest run7/ --dry-run             only convert and check, without a daemon
+  chakra ingest run7/ --convert-here        convert here: sends a tenth of the bytes, or less
 
 A PATH is a file, an archive (tar, zip) or a folder; of a folder, *.json, *.et,
 plain or gzip, *.graph and archives are taken, its direct subfolders included. All
@@ -37,6 +39,7 @@ struct IngestArgs {
   std::vector<std::string> labels;
   std::string request_id;
   bool dry_run = false;
+  bool convert_here = false;
 };
 
 absl::StatusOr<UploadPlan> MakePlan(const IngestArgs& args, Session* session) {
@@ -49,7 +52,7 @@ absl::StatusOr<UploadPlan> MakePlan(const IngestArgs& args, Session* session) {
   }
   if (!args.request_id.empty()) {
     plan.request_id = args.request_id;
-  } else if (!args.dry_run) {
+  } else if (!args.dry_run && !args.convert_here) {
     absl::StatusOr<std::string> id = ContentRequestId(plan);
     if (!id.ok()) return UsageError(id.status().message());
     plan.request_id = *std::move(id);
@@ -89,8 +92,11 @@ absl::Status RunDry(const UploadPlan& plan, const std::string& kernel_names, Ses
 absl::Status RunIngest(const IngestArgs& args, Session* session) {
   ASSIGN_OR_RETURN(const UploadPlan plan, MakePlan(args, session));
   if (args.dry_run) return RunDry(plan, args.input.kernel_names, session);
+  if (args.convert_here) return IngestConvertedHere(plan, args.input.kernel_names, session);
   if (!args.input.kernel_names.empty()) {
-    return UsageError("--kernel-names: the daemon converts; give it its own --kernel_names FILE");
+    return UsageError(
+        "--kernel-names: the daemon converts; give it its own --kernel_names FILE, or say "
+        "--convert-here");
   }
   ProgressLine line(&session->err(), session->io().err_is_terminal);
   UploadOptions options;
@@ -131,6 +137,8 @@ void AddIngestCommand(CLI::App* app, Session* session, int* exit_code) {
                     "doubled nodes) and count it, rather than refuse the file");
   command->add_flag("--dry-run", args->dry_run,
                     "Convert and check here and print the counts; needs no daemon, stores nothing");
+  command->add_flag("--convert-here,--convert_here", args->convert_here,
+                    "Convert on this machine and send only what the daemon lacks of the trace");
   command
       ->add_option("--request-id", args->request_id,
                    "Equal ids are one upload (default: a hash of the files and options)")
