@@ -52,7 +52,7 @@ PushSession::~PushSession() {
   for (const auto& [hash, stored] : chunks_) {
     if (stored) arrived.push_back(hash);
   }
-  if (!over_ && draft_ != nullptr && !arrived.empty()) {
+  if (!over_ && draft_ != nullptr && !arrived.empty() && draft_->Flush().ok()) {
     // A draft of its own: this one may have ranks, which the next session names again.
     park = manager_->traces_->NewDraft();
     if (!park->Missing(arrived).ok()) park = nullptr;
@@ -132,11 +132,14 @@ absl::StatusOr<std::vector<std::string>> PushSession::AddRank(RankIndex index) {
         absl::StrCat("trace: its ranks list more than ", kMaxPushChunks, " chunks")));
   }
   std::vector<std::string> unseen;
+  bool flush = false;
   for (const std::vector<ChunkRef>* refs : {&index.hot, &index.cold}) {
     for (const ChunkRef& ref : *refs) {
+      flush = flush || unflushed_.count(ref.hash) > 0;
       if (chunks_.emplace(ref.hash, true).second) unseen.push_back(ref.hash);
     }
   }
+  if (flush) RETURN_IF_ERROR(Flush());
   absl::StatusOr<std::vector<std::string>> missing = draft_->Missing(unseen);
   if (!missing.ok()) return Note(missing.status());
   for (const std::string& hash : *missing) chunks_[hash] = false;
@@ -162,13 +165,19 @@ absl::Status PushSession::AddChunk(const std::string& hash, std::string stored) 
   }
   RETURN_IF_ERROR(Note(draft_->AddChunk(hash, stored)));
   if (!decoder_->WaitForRoom(static_cast<int64_t>(stored.size()))) {
-    RETURN_IF_ERROR(Note(draft_->Flush()));
+    RETURN_IF_ERROR(Flush());
     decoder_->DropCached();
   }
   manager_->metrics_->AddIngestBytes(static_cast<int64_t>(stored.size()));
   chunk->second = true;
+  unflushed_.insert(hash);
   --awaited_count_;
   return Note(decoder_->ChunkStored(hash, std::move(stored)));
+}
+
+absl::Status PushSession::Flush() {
+  unflushed_.clear();
+  return Note(draft_->Flush());
 }
 
 absl::Status PushSession::CheckComplete(int32_t ranks_count) const {
@@ -346,11 +355,11 @@ void PushManager::RememberRequest(const PushRequest& request, const TraceInfo& i
   UploadRecord record;
   record.id = absl::StrCat("u-", RandomId());
   record.request_id = request.request_id;
-  record.state = UploadRecord::State::kSealed;
   record.create_unix_ns = clock_->NowUnixNs();
   record.labels = request.labels;
-  record.trace_id = info.id;
-  const absl::Status status = uploads_->Create(record).status();
+  absl::StatusOr<UploadRecord> kept = uploads_->Create(record);
+  absl::Status status = kept.status();
+  if (kept.ok()) status = uploads_->MarkSealed(kept->id, info.id);
   // The trace is stored all the same, and found again by its content.
   if (!status.ok()) {
     Log(LogLevel::kWarning, "request_id_not_kept",

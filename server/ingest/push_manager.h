@@ -10,6 +10,7 @@
 #include <set>
 #include <string>
 #include <unordered_map>
+#include <unordered_set>
 #include <vector>
 
 #include "absl/status/status.h"
@@ -74,6 +75,7 @@ class PushSession {
   absl::Status CheckHeader(const PushHeader& header) const;
   absl::Status CheckComplete(int32_t ranks_count) const;
   absl::StatusOr<TraceInfo> Store(std::vector<PushedRank> ranks);
+  absl::Status Flush();
   // Remembers that the session is over when `status` is an error that stays.
   absl::Status Note(absl::Status status);
 
@@ -87,6 +89,8 @@ class PushSession {
   std::set<int32_t> ranks_;
   // Chunks that were named: true once they are in the store.
   std::unordered_map<std::string, bool> chunks_;
+  // Of those, what the decoder could not read from the store yet.
+  std::unordered_set<std::string> unflushed_;
   int64_t awaited_count_ = 0;
   int64_t index_chunks_ = 0;
   int64_t received_bytes_ = 0;

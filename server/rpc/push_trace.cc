@@ -59,9 +59,7 @@ class Receiver {
   Receiver(PushSession* session, PushTraceStream* stream) : session_(session), stream_(stream) {}
 
   absl::Status Take(Request* request) {
-    if (!chunk_hash_.empty() && !request->has_chunk()) {
-      return absl::InvalidArgumentError("chunk: the rest of it did not follow");
-    }
+    if (!request->has_chunk()) RETURN_IF_ERROR(CheckNoChunkIsOpen());
     switch (request->part_case()) {
       case Request::kHeader:
         return TakeHeader(request->header());
@@ -81,14 +79,24 @@ class Receiver {
     return absl::InvalidArgumentError("part: a message has none that is known");
   }
 
-  // Of the end of the stream: the header alone is a trace without ranks.
+  // Before the session is finished.
+  absl::Status Finish() {
+    RETURN_IF_ERROR(CheckNoChunkIsOpen());
+    return FinishHeader();
+  }
+
+ private:
+  absl::Status CheckNoChunkIsOpen() const {
+    if (chunk_hash_.empty()) return absl::OkStatus();
+    return absl::InvalidArgumentError("chunk: the rest of it did not follow");
+  }
+
   absl::Status FinishHeader() {
     if (header_done_ || header_bytes_ == 0) return absl::OkStatus();
     header_done_ = true;
     return session_->SetHeader(FromProto(header_));
   }
 
- private:
   absl::Status TakeHeader(const Request::Header& part) {
     if (header_done_) return absl::InvalidArgumentError("header: came after a rank");
     header_bytes_ += part.ByteSizeLong();
@@ -181,7 +189,9 @@ absl::Status PushTrace(PushManager* pushes, PushTraceStream* stream) {
   Receiver receiver(session.get(), stream);
   while (stream->Read(&request)) {
     if (request.has_end()) {
-      RETURN_IF_ERROR(receiver.FinishHeader());
+      const absl::Status status = receiver.Finish();
+      if (absl::IsInvalidArgument(status)) session->Abandon();
+      RETURN_IF_ERROR(status);
       ASSIGN_OR_RETURN(const TraceInfo info, session->Finish(request.end().ranks_count()));
       return Answer(info, false, stream);
     }
