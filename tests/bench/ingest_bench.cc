@@ -36,7 +36,7 @@
 #include "common/check.h"
 #include "common/sha256.h"
 #include "common/status.h"
-#include "server/log.h"
+#include "server/options.h"
 #include "server/server.h"
 #include "storage/limits.h"
 #include "tests/bench/repeat_rank.h"
@@ -266,9 +266,8 @@ void RunRounds(const BenchOptions& options, const Traces& traces) {
     std::printf(
         "stream %.2f s (%.0f MiB/s)  rocksdb %.2f s (%.0f MiB/s)  both at once %.2f s  "
         "push %.2f s (%.0f MiB/s), cpu %.2f s  ratio %.2f, to both at once %.2f\n",
-        streams.back(), mib / streams.back(), databases.back(), mib / databases.back(),
-        both.back(), pushes.back(), mib / pushes.back(), push_cpu, ratios.back(),
-        ratios_both.back());
+        streams.back(), mib / streams.back(), databases.back(), mib / databases.back(), both.back(),
+        pushes.back(), mib / pushes.back(), push_cpu, ratios.back(), ratios_both.back());
     std::fflush(stdout);
   }
   if (options.only_push) return;
