@@ -58,7 +58,7 @@ TEST_F(BackupTest, ABackupHoldsWhatWasThereThenAndNothingLater) {
   ASSERT_OK_AND_ASSIGN(const Stores restored, Restored(backup.path));
   ASSERT_OK_AND_ASSIGN(const Trace trace, restored.traces->Load("before", kAll));
   ExpectSameTrace(trace, RandomTrace(1, 2, 300));
-  EXPECT_THAT(restored.traces->GetInfo("after"), StatusIs(absl::StatusCode::kNotFound));
+  EXPECT_THAT(restored.traces->GetInfo("after"), StatusIs(absl::StatusCode::kNotFound, "after"));
 }
 
 TEST_F(BackupTest, JobsComeBackAndUploadsInProgressBeginAnew) {
@@ -77,7 +77,7 @@ TEST_F(BackupTest, JobsComeBackAndUploadsInProgressBeginAnew) {
   EXPECT_THAT(restored.jobs->Get("j-1"), IsOk());
   ASSERT_THAT(restored.uploads->Recover(), IsOk());
   ASSERT_OK_AND_ASSIGN(const UploadRecord begun, restored.uploads->Get("u-1"));
-  EXPECT_EQ(begun.committed_bytes.at("f"), 0);
+  EXPECT_EQ(begun.files.at("f").committed_bytes, 0);
 }
 
 TEST_F(BackupTest, ABackupUnderLoadIsWholeAndOpens) {

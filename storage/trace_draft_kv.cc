@@ -78,6 +78,9 @@ class TraceDraftKv : public TraceDraft {
   absl::Status AddChunk(const std::string& hash, absl::string_view stored) override;
   absl::StatusOr<RankTrace> AddEncodedRank(const RankIndex& index, size_t groups_count,
                                            bool cold) override;
+  absl::Status AddDecodedRank(const RankIndex& index, const RankTrace& rank,
+                              int64_t stored_bytes) override;
+  absl::Status Flush() override { return writer_->Flush(state_.get()); }
   absl::Status AddRawFile(const std::string& file, const std::string& path) override;
   absl::StatusOr<TraceInfo> Commit(TraceInfo info) override;
 
@@ -207,6 +210,22 @@ absl::StatusOr<RankTrace> TraceDraftKv::AddEncodedRank(const RankIndex& index, s
   stored_bytes_ += stored_bytes;
   Remember(*rank, index);
   return rank;
+}
+
+absl::Status TraceDraftKv::AddDecodedRank(const RankIndex& index, const RankTrace& rank,
+                                          int64_t stored_bytes) {
+  const std::string name = RankName(rank.rank);
+  RETURN_IF_ERROR(Annotate(CheckNew(rank.rank), name));
+  for (const std::vector<ChunkRef>* refs : {&index.hot, &index.cold}) {
+    for (const ChunkRef& ref : *refs) {
+      if (state_->pins.count(ref.hash) > 0) continue;
+      return absl::InvalidArgumentError(
+          absl::StrCat(name, ": chunk ", absl::BytesToHexString(ref.hash), ": is not there"));
+    }
+  }
+  stored_bytes_ += stored_bytes;
+  Remember(rank, index);
+  return absl::OkStatus();
 }
 
 absl::Status TraceDraftKv::AddRawFile(const std::string& file, const std::string& path) {
