@@ -25,6 +25,9 @@ void AddConvertCommand(CLI::App* app, Session* session, int* exit_code);
 void AddIngestCommand(CLI::App* app, Session* session, int* exit_code);
 void AddAdminCommands(CLI::App* app, Session* session, int* exit_code);
 void AddTracesCommands(CLI::App* app, Session* session, int* exit_code);
+// Within `traces`: ls, pin, unpin.
+void AddListCommands(CLI::App* traces, Session* session, int* exit_code);
+void AddRetentionCommands(CLI::App* app, Session* session, int* exit_code);
 void AddSimulateCommand(CLI::App* app, Session* session, int* exit_code);
 void AddJobsCommands(CLI::App* app, Session* session, int* exit_code);
 void AddTimelineCommand(CLI::App* app, Session* session, int* exit_code);

@@ -99,6 +99,42 @@ std::string LabelsText(const v1::Trace& trace) {
   return absl::StrJoin(Sorted(trace.labels()), ", ", absl::PairFormatter("="));
 }
 
+// "8", or "4 of 8" where ranks are missing.
+std::string RanksCountText(const v1::Trace& trace) {
+  if (trace.ranks_count() == trace.world_size()) return absl::StrCat(trace.world_size());
+  return absl::StrCat(trace.ranks_count(), " of ", trace.world_size());
+}
+
+// Exposed communication in percent of the recorded time.
+std::string ExposedText(const v1::Trace& trace) {
+  if (!trace.has_breakdown()) return "-";
+  return absl::StrFormat("%.1f", 100 * trace.breakdown().exposed_comm_ratio());
+}
+
+std::string StateText(const v1::Trace& trace) {
+  if (trace.damaged()) return "damaged";
+  return trace.pinned() ? "pinned" : "";
+}
+
+Json BreakdownJson(const v1::Breakdown& breakdown) {
+  return {{"compute_ratio", breakdown.compute_ratio()},
+          {"comm_ratio", breakdown.comm_ratio()},
+          {"exposed_comm_ratio", breakdown.exposed_comm_ratio()},
+          {"exposed_memory_ratio", breakdown.exposed_memory_ratio()},
+          {"idle_ratio", breakdown.idle_ratio()},
+          {"worst_exposed_comm_ratio", breakdown.worst_exposed_comm_ratio()}};
+}
+
+// Where the recorded time went, a line for people.
+std::string BreakdownText(const v1::Breakdown& breakdown) {
+  return absl::StrFormat(
+      "time     %.1f %% compute, %.1f %% communication (%.1f %% exposed, %.1f %% on the worst "
+      "rank), %.1f %% exposed memory, %.1f %% idle\n",
+      100 * breakdown.compute_ratio(), 100 * breakdown.comm_ratio(),
+      100 * breakdown.exposed_comm_ratio(), 100 * breakdown.worst_exposed_comm_ratio(),
+      100 * breakdown.exposed_memory_ratio(), 100 * breakdown.idle_ratio());
+}
+
 std::string RanksText(const v1::Trace& trace) {
   Table table({{"rank", "", Align::kRight},
                {"nodes", "", Align::kRight},
@@ -184,11 +220,20 @@ Json TraceJson(const v1::Trace& trace) {
                {"ranks_count", trace.ranks_count()},
                {"nodes_count", trace.nodes_count()},
                {"stored_bytes", trace.stored_bytes()},
+               {"span_ns", trace.span_ns()},
+               {"pinned", trace.pinned()},
+               {"damaged", trace.damaged()},
+               {"start_time", nullptr},
+               {"end_time", nullptr},
+               {"breakdown", nullptr},
                {"ranks", Json::array()},
                {"process_groups", Json::array()},
                {"files", Json::array()},
                {"notices", ArrayJson(trace.notices())},
                {"check", CheckJson(trace.check())}};
+  if (trace.has_start_time()) json["start_time"] = TimeUtil::ToString(trace.start_time());
+  if (trace.has_end_time()) json["end_time"] = TimeUtil::ToString(trace.end_time());
+  if (trace.has_breakdown()) json["breakdown"] = BreakdownJson(trace.breakdown());
   for (const v1::RankSummary& rank : trace.ranks()) json["ranks"].push_back(RankJson(rank));
   for (const v1::ProcessGroup& group : trace.process_groups()) {
     json["process_groups"].push_back(GroupJson(group));
@@ -202,11 +247,12 @@ std::string TraceText(const v1::Trace& trace) {
   if (!trace.name().empty()) {  // Else nothing is stored: a dry run.
     absl::StrAppend(&text, "trace    ", trace.name(), "\ncreated  ",
                     TimeUtil::ToString(trace.create_time()), "\nstored   ",
-                    BytesText(trace.stored_bytes()), "\n");
+                    BytesText(trace.stored_bytes()), trace.pinned() ? ", pinned" : "", "\n");
   }
   absl::StrAppend(&text, "labels   ", trace.labels().empty() ? "none" : LabelsText(trace),
                   "\nranks    ", trace.ranks_count(), " traced of a world of ", trace.world_size(),
-                  "\n\n", RanksText(trace));
+                  "\n", trace.has_breakdown() ? BreakdownText(trace.breakdown()) : "", "\n",
+                  RanksText(trace));
   if (trace.process_groups_size() > 0) absl::StrAppend(&text, "\n", GroupsText(trace));
   if (trace.files_size() > 0) absl::StrAppend(&text, "\n", FilesText(trace));
   absl::StrAppend(&text, "\n", CheckLine(trace.check()), "\n");
@@ -216,18 +262,20 @@ std::string TraceText(const v1::Trace& trace) {
 std::string TraceListText(const std::vector<v1::Trace>& traces) {
   Table table({{"trace", "", Align::kLeft},
                {"created", "", Align::kLeft},
-               {"world", "", Align::kRight},
-               {"traced", "", Align::kRight},
+               {"ranks", "", Align::kRight},
                {"nodes", "", Align::kRight},
+               {"size", "", Align::kRight},
                {"quality", "", Align::kRight},
                {"errors", "", Align::kRight},
+               {"exposed", "%", Align::kRight},
+               {"state", "", Align::kLeft},
                {"labels", "", Align::kLeft}});
   for (const v1::Trace& trace : traces) {
     const v1::CheckReport& check = trace.check();
-    table.AddRow({trace.name(), TimeUtil::ToString(trace.create_time()),
-                  absl::StrCat(trace.world_size()), absl::StrCat(trace.ranks_count()),
-                  CountText(trace.nodes_count()), absl::StrFormat("%.3f", check.quality_score()),
-                  CountText(check.errors_count()), LabelsText(trace)});
+    table.AddRow({trace.name(), TimeUtil::ToString(trace.create_time()), RanksCountText(trace),
+                  CountText(trace.nodes_count()), BytesText(trace.stored_bytes()),
+                  absl::StrFormat("%.3f", check.quality_score()), CountText(check.errors_count()),
+                  ExposedText(trace), StateText(trace), LabelsText(trace)});
   }
   return table.Text();
 }

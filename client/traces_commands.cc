@@ -21,32 +21,8 @@ using TraceStub = v1::TraceService::Stub;
 
 struct TracesArgs {
   std::string trace;
-  std::string filter;
   ExportArgs output;
 };
-
-absl::Status RunList(TracesArgs* args, Session* session) {
-  const auto stub = v1::TraceService::NewStub(session->channel());
-  v1::ListTracesRequest request;
-  request.set_page_size(1000);
-  request.set_filter(args->filter);
-  std::vector<v1::Trace> traces;
-  do {
-    ASSIGN_OR_RETURN(v1::ListTracesResponse page, UnaryCall(stub.get(), &TraceStub::ListTraces,
-                                                            request, session->call_options()));
-    std::move(page.mutable_traces()->begin(), page.mutable_traces()->end(),
-              std::back_inserter(traces));
-    request.set_page_token(page.next_page_token());
-  } while (!request.page_token().empty());
-  if (session->json()) {
-    Json json = {{"traces", Json::array()}};
-    for (const v1::Trace& trace : traces) json["traces"].push_back(TraceJson(trace));
-    session->PrintJson(json);
-  } else {
-    session->PrintText(TraceListText(traces));
-  }
-  return absl::OkStatus();
-}
 
 absl::Status RunShow(TracesArgs* args, Session* session) {
   v1::GetTraceRequest request;
@@ -154,11 +130,7 @@ void AddTracesCommands(CLI::App* app, Session* session, int* exit_code) {
         ->required();
   };
 
-  CLI::App* list = add("ls", "List traces, newest first", RunList);
-  list->add_option("--filter", args->filter,
-                   "Only traces for which this holds, such as 'labels.job = \"llama\" AND "
-                   "world_size = 8'; the operators are = and !=")
-      ->type_name("EXPRESSION");
+  AddListCommands(group, session, exit_code);
   add_trace(add("show", "Show ranks, process groups, files and notices of a trace", RunShow));
   add_trace(add("rm", "Delete a trace", RunRemove));
   CLI::App* export_command =
