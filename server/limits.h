@@ -59,8 +59,6 @@ inline constexpr size_t kMaxRequestIdChars = 128;
 inline constexpr size_t kMaxLabels = 64;
 inline constexpr size_t kMaxLabelKeyBytes = 64;
 inline constexpr size_t kMaxLabelValueBytes = 1'024;
-// A filter expression; parsing is linear, evaluation is terms x traces.
-inline constexpr size_t kMaxFilterBytes = 4'096;
 inline constexpr int kDefaultPageSize = 50;
 inline constexpr int kMaxPageSize = 1'000;
 // A network or system description; real ones have a few kilobytes.

@@ -78,6 +78,10 @@ absl::StatusOr<ParsedCommandLine> ParseCommandLine(int argc, const char* const* 
       ->type_name("FILE");
   app.add_flag("--keep_files", options.keep_files,
                "Keep the files of every upload with its trace, compressed");
+  app.add_option("--retention_period_seconds", options.retention_period_seconds,
+                 "Seconds between runs of the retention policies; 0: only by chakra retention run")
+      ->check(CLI::Range(int64_t{0}, int64_t{365} * 86'400))
+      ->capture_default_str();
   const std::map<std::string, LogLevel> levels{{"debug", LogLevel::kDebug},
                                                {"info", LogLevel::kInfo},
                                                {"warning", LogLevel::kWarning},

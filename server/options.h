@@ -2,6 +2,7 @@
 #ifndef CHAKRAD_SERVER_OPTIONS_H_
 #define CHAKRAD_SERVER_OPTIONS_H_
 
+#include <cstdint>
 #include <string>
 
 #include "absl/status/statusor.h"
@@ -19,6 +20,8 @@ struct ServerOptions {
   int workers = 1;                             // Simulations at once.
   std::string kernel_names_file;  // Communication kernels that the table lacks; empty: none.
   bool keep_files = false;        // Of every upload, with its trace.
+  // Between runs of the retention policies; 0: only when somebody asks.
+  int64_t retention_period_seconds = 3600;
   LogLevel log_level = LogLevel::kInfo;
   ServerLimits limits;
 };

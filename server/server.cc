@@ -21,9 +21,11 @@
 #include "server/jobs/job_manager.h"
 #include "server/log.h"
 #include "server/metrics.h"
+#include "server/retention/retention_manager.h"
 #include "server/rpc/admin_service.h"
 #include "server/rpc/ingest_service.h"
 #include "server/rpc/job_service.h"
+#include "server/rpc/retention_service.h"
 #include "server/rpc/trace_service.h"
 #include "storage/open.h"
 #include "trace/import/read_kernel_names.h"
@@ -41,7 +43,8 @@ class RealServer : public ChakradServer {
         pushes_(stores_.traces.get(), stores_.uploads.get(), RealClock(), &metrics_,
                 options.limits),
         jobs_(stores_.jobs.get(), stores_.traces.get(), RealClock(), &metrics_, options.workers,
-              options.limits) {}
+              options.limits),
+        retention_(stores_.traces.get(), stores_.settings.get(), RealClock(), &metrics_) {}
 
   ~RealServer() override {
     if (grpc_ != nullptr && !drained_) {
@@ -55,6 +58,7 @@ class RealServer : public ChakradServer {
     RETURN_IF_ERROR(stores_.uploads->Recover());
     RETURN_IF_ERROR(uploads_.Start());
     RETURN_IF_ERROR(jobs_.Start());
+    retention_.Start(std::chrono::seconds(options_.retention_period_seconds));
     ASSIGN_OR_RETURN(http_, StartHttpServer(options_.http_listen, Pages()));
     RETURN_IF_ERROR(StartGrpc());
     Log(LogLevel::kInfo, "serving",
@@ -74,6 +78,7 @@ class RealServer : public ChakradServer {
     healthy_ = false;
     Log(LogLevel::kInfo, "draining", {{"seconds", absl::StrCat(options_.limits.drain_seconds)}});
     grpc_->GetHealthCheckService()->SetServingStatus(false);
+    retention_.Stop();
     uploads_.StartDraining();
     pushes_.StartDraining();
     jobs_.Drain(std::chrono::seconds(options_.limits.drain_seconds));
@@ -115,6 +120,7 @@ class RealServer : public ChakradServer {
     services_.push_back(NewIngestService(&uploads_, &pushes_, &metrics_));
     services_.push_back(NewTraceService(stores_.traces.get(), &metrics_));
     services_.push_back(NewJobService(&jobs_, stores_.jobs.get(), &metrics_));
+    services_.push_back(NewRetentionService(&retention_, &metrics_));
     services_.push_back(NewAdminService(&stores_, &uploads_, RealClock(), &metrics_));
     grpc::ServerBuilder builder;
     // A second daemon on the port must fail, not share it.
@@ -144,6 +150,7 @@ class RealServer : public ChakradServer {
   UploadManager uploads_;
   PushManager pushes_;
   JobManager jobs_;
+  RetentionManager retention_;
   std::vector<std::unique_ptr<grpc::Service>> services_;
   std::unique_ptr<grpc::Server> grpc_;
   int grpc_port_ = 0;

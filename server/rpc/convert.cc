@@ -8,6 +8,7 @@
 #include "absl/strings/str_join.h"
 #include "common/utf8.h"
 #include "server/limits.h"
+#include "server/rpc/convert_card.h"
 #include "trace/api/trace_to_proto.h"
 
 namespace chakrad {
@@ -87,6 +88,7 @@ void ToSummaryProto(const TraceInfo& info, v1::Trace* trace) {
 void ToProto(const TraceInfo& info, v1::Trace* trace) {
   ToSummaryProto(info, trace);
   ToProto(info.ranks, info.groups, info.ledgers, info.notices, info.check, trace);
+  AddDetails(info, trace);
 }
 
 void FitIntoAnswer(v1::Trace* trace) {

@@ -2,7 +2,6 @@
 
 #include <memory>
 #include <string>
-#include <tuple>
 #include <utility>
 #include <vector>
 
@@ -12,60 +11,16 @@
 #include "server/ids.h"
 #include "server/limits.h"
 #include "server/rpc/convert.h"
-#include "server/rpc/page_size.h"
+#include "server/rpc/list_traces.h"
 #include "server/rpc/read_raw_file.h"
 #include "server/rpc/serve.h"
-#include "server/rpc/trace_filter.h"
 #include "server/rpc/verify_traces.h"
-#include "storage/page_token.h"
 #include "trace/writers/export.h"
 
 namespace chakrad {
 namespace {
 
 using ExportStream = grpc::ServerWriter<v1::ExportTraceResponse>;
-
-// Whether `card` comes after the one that the token names, newest first.
-bool IsAfter(const TraceCard& card, const TimeKey& last) {
-  return std::tie(card.create_unix_ns, card.id) < std::tie(last.create_unix_ns, last.id);
-}
-
-absl::Status ListTraces(TraceStore* traces, const v1::ListTracesRequest& request,
-                        v1::ListTracesResponse* response) {
-  ASSIGN_OR_RETURN(const int page_size, CheckPageSize(request.page_size()));
-  ASSIGN_OR_RETURN(const auto matches, ParseTraceFilter(request.filter()));
-  TimeKey last{INT64_MAX, ""};
-  const bool from_start = request.page_token().empty();
-  if (!from_start) {
-    ASSIGN_OR_RETURN(last, ParsePageToken(request.page_token()));
-  }
-  const std::shared_ptr<const TraceCards> cards = traces->Cards();
-  size_t answer_bytes = 0;
-  for (const auto& card : *cards) {
-    if (!from_start && !IsAfter(*card, last)) continue;
-    absl::StatusOr<TraceInfo> info = traces->GetInfo(card->id);
-    if (absl::IsNotFound(info.status())) continue;  // Deleted meanwhile.
-    if (absl::IsDataLoss(info.status())) {
-      info = TraceInfo{};
-      info->id = card->id;
-      info->create_unix_ns = card->create_unix_ns;
-      info->notices.push_back("its manifest is damaged");
-    }
-    RETURN_IF_ERROR(info.status());
-    if (matches != nullptr && !matches(*info)) continue;
-    v1::Trace summary;
-    ToSummaryProto(*info, &summary);
-    answer_bytes += summary.ByteSizeLong() + 8;
-    const int taken = response->traces_size();
-    if (taken == page_size || (taken > 0 && answer_bytes > kMaxAnswerBytes)) {
-      response->set_next_page_token(MakePageToken(last.create_unix_ns, last.id));
-      break;
-    }
-    *response->add_traces() = std::move(summary);
-    last = {card->create_unix_ns, card->id};
-  }
-  return absl::OkStatus();
-}
 
 absl::Status GetTrace(TraceStore* traces, const v1::GetTraceRequest& request, v1::Trace* response) {
   ASSIGN_OR_RETURN(const std::string id, IdFromName(request.name(), "traces", "name"));
@@ -190,6 +145,11 @@ class TraceService : public v1::TraceService::Service {
   grpc::Status DeleteTrace(grpc::ServerContext*, const v1::DeleteTraceRequest* request,
                            google::protobuf::Empty*) override {
     return Serve(metrics_, "DeleteTrace", [&] { return chakrad::DeleteTrace(traces_, *request); });
+  }
+  grpc::Status PinTrace(grpc::ServerContext*, const v1::PinTraceRequest* request,
+                        v1::Trace* response) override {
+    return Serve(metrics_, "PinTrace",
+                 [&] { return chakrad::PinTrace(traces_, *request, response); });
   }
   grpc::Status ExportTrace(grpc::ServerContext*, const v1::ExportTraceRequest* request,
                            ExportStream* stream) override {
