@@ -33,6 +33,7 @@ void AddJobsCommands(CLI::App* app, Session* session, int* exit_code);
 void AddTimelineCommand(CLI::App* app, Session* session, int* exit_code);
 
 // Of the group `traces`.
+void AddNodesCommand(CLI::App* traces, Session* session, int* exit_code);
 void AddVerifyCommand(CLI::App* traces, Session* session, int* exit_code);
 
 // Follows a job to its end with a progress bar, through restarts of the daemon.

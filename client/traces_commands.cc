@@ -140,6 +140,7 @@ void AddTracesCommands(CLI::App* app, Session* session, int* exit_code) {
   export_command->add_option("--rank", args->output.ranks, "Only this rank; repeatable")
       ->type_name("N")
       ->allow_extra_args(false);
+  AddNodesCommand(group, session, exit_code);
   AddVerifyCommand(group, session, exit_code);
 }
 

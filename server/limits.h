@@ -32,6 +32,12 @@ struct ServerLimits {
 // A piece of a stream, either way. Far below gRPC's default 4 MiB message limit,
 // large enough that the cost a message does not count.
 inline constexpr size_t kPieceBytes = size_t{1} << 20;
+// Of ReadNodes. Nodes of one answer: some 400 kB with names of 40 bytes (longer ones
+// make answers shorter); nodes that are read from the store at once: what one
+// chunk holds; of a name, whatever a recorder wrote, so much is shown.
+inline constexpr int kNodesPerAnswer = 4'096;
+inline constexpr uint64_t kNodesReadAtOnce = 65'536;
+inline constexpr size_t kMaxNodeNameBytes = 64 << 10;
 // The largest request that is read: a piece and its framing.
 inline constexpr int kMaxRequestBytes = 2 << 20;
 // --- Traces that clients encoded (PushTrace) ---

@@ -12,6 +12,7 @@
 #include "server/limits.h"
 #include "server/rpc/convert.h"
 #include "server/rpc/list_traces.h"
+#include "server/rpc/read_nodes.h"
 #include "server/rpc/read_raw_file.h"
 #include "server/rpc/serve.h"
 #include "server/rpc/verify_traces.h"
@@ -155,6 +156,11 @@ class TraceService : public v1::TraceService::Service {
                            ExportStream* stream) override {
     return Serve(metrics_, "ExportTrace",
                  [&] { return chakrad::ExportTrace(traces_, *request, stream); });
+  }
+  grpc::Status ReadNodes(grpc::ServerContext* context, const v1::ReadNodesRequest* request,
+                         grpc::ServerWriter<v1::ReadNodesResponse>* stream) override {
+    return Serve(metrics_, "ReadNodes",
+                 [&] { return chakrad::ReadNodes(traces_, *request, context, stream); });
   }
   grpc::Status ReadRawFile(grpc::ServerContext*, const v1::ReadRawFileRequest* request,
                            grpc::ServerWriter<v1::ReadRawFileResponse>* stream) override {

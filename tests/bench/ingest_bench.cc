@@ -24,6 +24,7 @@
 #include <filesystem>
 #include <functional>
 #include <memory>
+#include <set>
 #include <string>
 #include <thread>
 #include <utility>
@@ -63,7 +64,14 @@ struct BenchOptions {
   bool only_push = false;
 };
 
-using Traces = std::vector<client::EncodedTrace>;
+using Chunks = std::vector<std::pair<std::string, const std::string*>>;  // Hash and bytes.
+
+struct BenchTrace {
+  client::EncodedTrace encoded;
+  // What a client sends of it, in order: not what traces before have (their edges).
+  Chunks fresh;
+};
+using Traces = std::vector<BenchTrace>;
 
 double Now() {
   return std::chrono::duration<double>(std::chrono::steady_clock::now().time_since_epoch()).count();
@@ -97,15 +105,26 @@ double RunAll(int streams, const Traces& traces, const std::function<void(size_t
   return Now() - begin;
 }
 
-// The chunks of each rank, in the order in which a client sends them.
-std::vector<std::pair<std::string, const std::string*>> InOrder(const client::EncodedTrace& trace) {
-  std::vector<std::pair<std::string, const std::string*>> chunks;
+// The chunks of each rank that `seen` lacks, in the order in which a client sends them.
+Chunks InOrder(const client::EncodedTrace& trace, std::set<std::string>* seen) {
+  Chunks chunks;
   for (const RankIndex& rank : trace.ranks) {
     for (const auto* refs : {&rank.hot, &rank.cold}) {
-      for (const ChunkRef& ref : *refs) chunks.emplace_back(ref.hash, &trace.chunks.at(ref.hash));
+      for (const ChunkRef& ref : *refs) {
+        if (seen->insert(ref.hash).second)
+          chunks.emplace_back(ref.hash, &trace.chunks.at(ref.hash));
+      }
     }
   }
   return chunks;
+}
+
+double MiBOf(const Traces& traces) {
+  double bytes = 0;
+  for (const BenchTrace& trace : traces) {
+    for (const auto& [hash, chunk] : trace.fresh) bytes += chunk->size();
+  }
+  return bytes / kMiB;
 }
 
 class DroppingService : public v1::IngestService::Service {
@@ -137,12 +156,12 @@ class RawStream {
     server_ = builder.BuildAndStart();
     CHECK(server_ != nullptr);
   }
-  void Send(const client::EncodedTrace& trace) {
+  void Send(const BenchTrace& trace) {
     const auto stub = v1::IngestService::NewStub(OpenChannel(port_));
     grpc::ClientContext context;
     const auto stream = stub->PushTrace(&context);
     v1::PushTraceRequest request;
-    for (const auto& [hash, chunk] : InOrder(trace)) {
+    for (const auto& [hash, chunk] : trace.fresh) {
       request.mutable_chunk()->set_sha256(hash);
       request.mutable_chunk()->set_data(*chunk);
       CHECK(stream->Write(request));
@@ -181,11 +200,11 @@ class RawDatabase {
     db_.reset(db);
   }
   // What must be durable before a trace is acknowledged.
-  void Write(const client::EncodedTrace& trace) {
-    for (const auto& [hash, chunk] : InOrder(trace)) CHECK(db_->Put({}, hash, *chunk).ok());
+  void Write(const BenchTrace& trace) {
+    for (const auto& [hash, chunk] : trace.fresh) CHECK(db_->Put({}, hash, *chunk).ok());
     rocksdb::WriteOptions synced;
     synced.sync = true;
-    CHECK(db_->Put(synced, trace.content_hash, "manifest").ok());
+    CHECK(db_->Put(synced, trace.encoded.content_hash, "manifest").ok());
   }
 
  private:
@@ -228,10 +247,10 @@ double RunPush(const BenchOptions& options, const Traces& traces) {
     client::PushOptions push_options;
     push_options.sleep = [](std::chrono::milliseconds ms) { std::this_thread::sleep_for(ms); };
     seconds = RunAll(options.streams, traces, [&](size_t i) {
-      const auto result = client::PushTrace(OpenChannel((*server)->grpc_port()), traces[i],
+      const auto result = client::PushTrace(OpenChannel((*server)->grpc_port()), traces[i].encoded,
                                             absl::StrCat("bench-", i), push_options);
       CHECK(result.ok()) << result.status();
-      CHECK(!result->known && result->sent_bytes == traces[i].chunk_bytes);
+      CHECK(!result->known);
     });
   }
   std::filesystem::remove_all(server_options.data_dir);
@@ -244,8 +263,7 @@ double Median(std::vector<double> values) {
 }
 
 void RunRounds(const BenchOptions& options, const Traces& traces) {
-  double mib = 0;
-  for (const client::EncodedTrace& trace : traces) mib += trace.chunk_bytes / kMiB;
+  const double mib = MiBOf(traces);
   std::vector<double> streams, databases, both, pushes, ratios, ratios_both;
   for (int round = 0; round < options.rounds; ++round) {
     if (!options.only_push) {
@@ -289,7 +307,7 @@ void PrintCosts(const Trace& trace) {
     return (Now() - begin) * 1e9 / nodes;
   };
   const double sha_ns = cost([&] {
-    for (const auto& [hash, chunk] : InOrder(encoded)) CHECK(Sha256Of(*chunk) == hash);
+    for (const auto& [hash, chunk] : encoded.chunks) CHECK(Sha256Of(chunk) == hash);
   });
   const auto decode = [&](bool cold) {
     for (const RankIndex& index : encoded.ranks) {
@@ -344,22 +362,22 @@ absl::Status RunBench(const BenchOptions& options) {
     ASSIGN_OR_RETURN(trace, Recorded(options));
   }
   if (options.costs) PrintCosts(trace);
-  Traces traces;
-  int64_t chunks_count = 0, chunk_bytes = 0;
+  Traces traces(static_cast<size_t>(options.traces));
+  std::set<std::string> seen;
+  size_t chunks_count = 0;
   for (int64_t i = 0; i < options.traces; ++i) {
     Trace distinct = trace;
     for (RankTrace& rank : distinct.ranks) MakeDistinct(i * 100'000 + rank.rank + 1, &rank);
-    ASSIGN_OR_RETURN(client::EncodedTrace encoded, client::EncodeTrace(distinct));
-    chunks_count += static_cast<int64_t>(encoded.chunks.size());
-    chunk_bytes += encoded.chunk_bytes;
-    traces.push_back(std::move(encoded));
+    ASSIGN_OR_RETURN(traces[i].encoded, client::EncodeTrace(distinct));
+    traces[i].fresh = InOrder(traces[i].encoded, &seen);
+    chunks_count += traces[i].fresh.size();
   }
   int64_t nodes = 0;
   for (const RankTrace& rank : trace.ranks) nodes += rank.size();
   trace = Trace();
-  std::printf("%zu traces of %lld nodes: %.0f MiB in %lld chunks; %d streams\n", traces.size(),
-              static_cast<long long>(nodes), chunk_bytes / kMiB,
-              static_cast<long long>(chunks_count), options.streams);
+  std::printf("%zu traces of %lld nodes: %.0f MiB in %zu chunks; %d streams\n", traces.size(),
+              static_cast<long long>(nodes), MiBOf(traces), chunks_count, options.streams);
+  std::fflush(stdout);
   RunRounds(options, traces);
   return absl::OkStatus();
 }
