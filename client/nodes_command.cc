@@ -41,14 +41,11 @@ bool IsWhole(const v1::ReadNodesResponse& nodes) {
 
 Json NodeJson(const v1::ReadNodesResponse& nodes, int row) {
   const auto time = [](int64_t ns) { return ns == -1 ? Json(nullptr) : Json(ns); };
-  return {{"position", nodes.position(row)},
-          {"id", nodes.id(row)},
-          {"name", nodes.name(row)},
-          {"type", nodes.type(row)},
-          {"queue", nodes.queue(row)},
-          {"start_ns", time(nodes.start_ns(row))},
-          {"dur_ns", time(nodes.dur_ns(row))},
-          {"dependencies_count", nodes.dependencies_count(row)}};
+  return {
+      {"position", nodes.position(row)},   {"id", nodes.id(row)},
+      {"name", nodes.name(row)},           {"type", nodes.type(row)},
+      {"queue", nodes.queue(row)},         {"start_ns", time(nodes.start_ns(row))},
+      {"dur_ns", time(nodes.dur_ns(row))}, {"dependencies_count", nodes.dependencies_count(row)}};
 }
 
 void AddTableRow(const v1::ReadNodesResponse& nodes, int row, Table* table) {
@@ -113,7 +110,8 @@ absl::Status RunNodes(const NodesArgs& args, Session* session) {
   }
   session->PrintText(count == 0 ? "no nodes\n" : table.Text());
   if (count == args.count) {
-    session->PrintText(absl::StrCat("(", CountText(count), " nodes; --count N or --first N for "
+    session->PrintText(absl::StrCat("(", CountText(count),
+                                    " nodes; --count N or --first N for "
                                     "others, --count 0 for all)\n"));
   }
   return absl::OkStatus();

@@ -134,8 +134,8 @@ TEST_F(NodesTest, WhatIsNoWindowIsRefusedByName) {
 }
 
 TEST_F(NodesTest, TheCommandLineShowsATable) {
-  const std::string text = Chakra(server_, {"traces", "nodes", trace_.name(), "--rank", "1",
-                                            "--first", "100", "--count", "5"});
+  const std::string text = Chakra(
+      server_, {"traces", "nodes", trace_.name(), "--rank", "1", "--first", "100", "--count", "5"});
   EXPECT_THAT(text, HasSubstr("position"));
   EXPECT_THAT(text, HasSubstr("(5 nodes; --count N"));
   for (int i = 100; i < 105; ++i) {
@@ -147,9 +147,9 @@ TEST_F(NodesTest, TheCommandLineShowsATable) {
 }
 
 TEST_F(NodesTest, TheCommandLineAnswersInJson) {
-  const client::Json json = client::Json::parse(
-      Chakra(server_, {"--output", "json", "traces", "nodes", trace_.name(), "--rank", "1",
-                       "--count", "0"}));
+  const client::Json json =
+      client::Json::parse(Chakra(server_, {"--output", "json", "traces", "nodes", trace_.name(),
+                                           "--rank", "1", "--count", "0"}));
   EXPECT_EQ(json["name"], trace_.name());
   EXPECT_EQ(json["rank"], 1);
   ASSERT_EQ(json["nodes"].size(), all_.position_size());

@@ -35,6 +35,10 @@ class RankDecoder {
   // `stored` is the next chunk in EncodeRank's order; cold ones may be left out
   // altogether.
   absl::Status Add(absl::string_view stored);
+  // The same of a chunk that an index describes. DATA_LOSS also where it is not what
+  // `claimed` says, or has more rows than a window: a RankReader would refuse it, or miss
+  // what is in it.
+  absl::Status Add(absl::string_view stored, const ChunkSpan& claimed);
   // The rank trace, columns checked against `groups_count` groups. Without
   // `with_cold`, its cold block is empty. Call once.
   absl::StatusOr<RankTrace> Finish(bool with_cold, size_t groups_count);

@@ -8,10 +8,25 @@
 #include "common/status.h"
 #include "trace/codec/chunk.pb.h"
 #include "trace/codec/chunk_decoding.h"
+#include "trace/codec/limits.h"
 #include "trace/codec/rank_check.h"
 #include "trace/codec/rank_codec.h"
+#include "trace/codec/rank_spans.h"
 
 namespace chakrad {
+namespace {
+
+// Whether the chunk is one that RankReader takes.
+absl::Status CheckWindow(const ChunkSpan& span) {
+  if (span.kind == ChunkKind::kGroups) return absl::OkStatus();
+  const bool bytes = span.kind == ChunkKind::kStringBytes || span.kind == ChunkKind::kColdBytes ||
+                     span.kind == ChunkKind::kFileCold;
+  if (span.count > 0 && (bytes || span.count <= kWindowRows)) return absl::OkStatus();
+  return DamagedChunk(
+      absl::StrCat("has ", span.count, " rows, which is not in [1, ", kWindowRows, "]"));
+}
+
+}  // namespace
 
 struct RankDecoder::State {
   RankHeader header;
@@ -20,11 +35,75 @@ struct RankDecoder::State {
   uint32_t edge_node = 0;  // The node whose dependencies are being read.
   std::vector<uint64_t> string_lengths, cold_lengths;
   std::string string_bytes;
+  // Of a growing list of lengths: each is added once.
+  struct Sum {
+    uint64_t Advance(const std::vector<uint64_t>& lengths) {
+      for (; count < lengths.size(); ++count) bytes += lengths[count];
+      return bytes;
+    }
+    size_t count = 0;
+    uint64_t bytes = 0;
+  };
+  Sum string_sum, cold_sum;
 
+  // What the next chunk of a kind begins with, as EncodeRank would say it.
+  ChunkSpan NextSpan(ChunkKind kind);
+  // Completes it from what was added since.
+  void FinishSpan(ChunkSpan* span) const;
+  // The number of rows (bytes) of the chunks of a kind so far.
+  uint64_t RowsOf(ChunkKind kind) const;
+  absl::Status AddRaw(ChunkKind kind, absl::string_view raw);
   absl::Status AddEdges(absl::string_view raw);
   absl::Status FinishStrings();
   absl::Status FinishCold();
 };
+
+uint64_t RankDecoder::State::RowsOf(ChunkKind kind) const {
+  switch (kind) {
+    case ChunkKind::kNodes:
+      return trace.id.size();
+    case ChunkKind::kEdges:
+      return trace.dep_node.size();
+    case ChunkKind::kGaps:
+      return trace.gap_node.size();
+    case ChunkKind::kQueues:
+      return trace.queues.size();
+    case ChunkKind::kComm:
+      return trace.comm.size();
+    case ChunkKind::kWorkSize:
+      return trace.work_size.size();
+    case ChunkKind::kGroups:
+      return 0;
+    case ChunkKind::kStrings:
+      return trace.strings.size();
+    case ChunkKind::kStringLengths:
+      return string_lengths.size() + 1;  // String 0 is not among them.
+    case ChunkKind::kStringBytes:
+      return string_bytes.size();
+    case ChunkKind::kColdLengths:
+      return cold_lengths.size();
+    case ChunkKind::kColdBytes:
+      return trace.cold.size();
+    case ChunkKind::kFileCold:
+      return trace.file_cold.size();
+  }
+  return 0;
+}
+
+ChunkSpan RankDecoder::State::NextSpan(ChunkKind kind) {
+  ChunkSpan span{.kind = kind, .first = RowsOf(kind)};
+  if (kind == ChunkKind::kNodes) span.first_item = trace.dep_begin.back();
+  if (kind == ChunkKind::kStringLengths) span.first_item = string_sum.Advance(string_lengths);
+  if (kind == ChunkKind::kColdLengths) span.first_item = cold_sum.Advance(cold_lengths);
+  return span;
+}
+
+void RankDecoder::State::FinishSpan(ChunkSpan* span) const {
+  span->count = RowsOf(span->kind) - span->first;
+  if (span->count == 0) return;
+  if (span->kind == ChunkKind::kNodes) AddTimes(trace, span->first, trace.id.size(), span);
+  if (span->kind == ChunkKind::kGaps) span->first_item = trace.gap_node[span->first];
+}
 
 absl::Status RankDecoder::State::AddEdges(absl::string_view raw) {
   const size_t first = trace.dep_node.size();
@@ -82,43 +161,53 @@ RankDecoder::RankDecoder(RankHeader header) : state_(std::make_unique<State>()) 
 
 RankDecoder::~RankDecoder() = default;
 
-absl::Status RankDecoder::Add(absl::string_view stored) {
-  ASSIGN_OR_RETURN(const ChunkFramer::Unpacked chunk, state_->framer.Unpack(stored));
-  RankTrace& trace = state_->trace;
-  switch (chunk.kind) {
+absl::Status RankDecoder::State::AddRaw(ChunkKind kind, absl::string_view raw) {
+  switch (kind) {
     case ChunkKind::kNodes:
-      return AppendNodes(chunk.raw,
-                         {trace.id.size(), state_->header.nodes_count, state_->header.edges_count},
-                         &trace);
+      return AppendNodes(raw, {trace.id.size(), header.nodes_count, header.edges_count}, &trace);
     case ChunkKind::kEdges:
-      return state_->AddEdges(chunk.raw);
+      return AddEdges(raw);
     case ChunkKind::kGaps:
-      return AppendGaps(chunk.raw, &trace);
+      return AppendGaps(raw, &trace);
     case ChunkKind::kQueues:
-      return AppendQueues(chunk.raw, &trace.queues);
+      return AppendQueues(raw, &trace.queues);
     case ChunkKind::kComm:
-      return AppendComm(chunk.raw, state_->header.rank, &trace.comm);
+      return AppendComm(raw, header.rank, &trace.comm);
     case ChunkKind::kWorkSize:
-      return AppendWorkSizes(chunk.raw, &trace.work_size);
+      return AppendWorkSizes(raw, &trace.work_size);
     case ChunkKind::kGroups:
-      return AppendGroups(chunk.raw, &trace.groups);
+      return AppendGroups(raw, &trace.groups);
     case ChunkKind::kStringLengths:
-      return AppendLengths(chunk.raw, &state_->string_lengths);
+      return AppendLengths(raw, &string_lengths);
     case ChunkKind::kStringBytes:
-      state_->string_bytes += chunk.raw;
+      string_bytes.append(raw.data(), raw.size());
       return absl::OkStatus();
     case ChunkKind::kStrings:
-      return AppendStrings(chunk.raw, &trace.strings);
+      return AppendStrings(raw, &trace.strings);
     case ChunkKind::kColdLengths:
-      return AppendLengths(chunk.raw, &state_->cold_lengths);
+      return AppendLengths(raw, &cold_lengths);
     case ChunkKind::kColdBytes:
-      trace.cold += chunk.raw;
+      trace.cold.append(raw.data(), raw.size());
       return absl::OkStatus();
     case ChunkKind::kFileCold:
-      trace.file_cold += chunk.raw;
+      trace.file_cold.append(raw.data(), raw.size());
       return absl::OkStatus();
   }
   return DamagedChunk("its kind is unknown");
+}
+
+absl::Status RankDecoder::Add(absl::string_view stored) {
+  ASSIGN_OR_RETURN(const ChunkFramer::Unpacked chunk, state_->framer.Unpack(stored));
+  return state_->AddRaw(chunk.kind, chunk.raw);
+}
+
+absl::Status RankDecoder::Add(absl::string_view stored, const ChunkSpan& claimed) {
+  ASSIGN_OR_RETURN(const ChunkFramer::Unpacked chunk, state_->framer.Unpack(stored));
+  ChunkSpan span = state_->NextSpan(chunk.kind);
+  RETURN_IF_ERROR(state_->AddRaw(chunk.kind, chunk.raw));
+  state_->FinishSpan(&span);
+  if (span != claimed) return DamagedChunk("is not what its span says");
+  return CheckWindow(span);
 }
 
 absl::StatusOr<RankTrace> RankDecoder::Finish(bool with_cold, size_t groups_count) {

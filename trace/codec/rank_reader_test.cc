@@ -265,6 +265,43 @@ TEST(RankReaderTest, AChunkThatIsNotWhatItsSpanSaysIsDataLoss) {
               StatusIs(absl::StatusCode::kDataLoss, "missing"));
 }
 
+// As a store decodes what a client encoded.
+absl::Status DecodeWithSpans(const RankIndex& index, ChunkMap* map) {
+  RankDecoder decoder(index.header);
+  for (const std::vector<ChunkRef>* refs : {&index.hot, &index.cold}) {
+    for (const ChunkRef& ref : *refs) {
+      const absl::Status added = decoder.Add(*map->Source()(ref.hash), ref.span);
+      if (!added.ok()) return added;
+    }
+  }
+  return decoder.Finish(/*with_cold=*/true, kGroupsCount).status();
+}
+
+TEST(RankReaderTest, ADecoderRefusesEverySpanThatIsNotWhatItsChunkHolds) {
+  for (uint64_t seed = 0; seed < 30; ++seed) {
+    SCOPED_TRACE(seed);
+    RankTrace rank = RandomRank(seed, seed * 9 % 200, seed % 2 == 0, kGroupsCount);
+    if (seed % 3 == 0) rank.strings.Append(std::string(2 << 20, 'x'));  // In the other way.
+    ChunkMap map;
+    const RankIndex good = map.Add(rank);
+    EXPECT_THAT(DecodeWithSpans(good, &map), IsOk());
+    for (size_t i = 0; i < good.hot.size(); ++i) {
+      for (int change = 0; change < 6; ++change) {
+        RankIndex bad = good;
+        ChunkSpan& span = bad.hot[i].span;
+        if (change == 0) span.kind = ChunkKind::kFileCold;
+        if (change == 1) ++span.first;
+        if (change == 2) ++span.count;
+        if (change == 3) ++span.first_item;
+        if (change == 4) span.min_start_ns ^= 1;
+        if (change == 5) span.max_end_ns ^= 1;
+        EXPECT_THAT(DecodeWithSpans(bad, &map),
+                    StatusIs(absl::StatusCode::kDataLoss, "is not what its span says"));
+      }
+    }
+  }
+}
+
 void ChangeSpan(std::mt19937_64& random, RankIndex* index) {
   ChunkSpan& span = index->hot[random() % index->hot.size()].span;
   uint64_t* const numbers[] = {&span.first, &span.count, &span.first_item};
