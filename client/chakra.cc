@@ -54,6 +54,7 @@ int RunChakra(const std::vector<std::string>& args, const Io& io) {
   AddIngestCommand(&app, &session, &exit_code);
   AddCheckCommand(&app, &session, &exit_code);
   AddConvertCommand(&app, &session, &exit_code);
+  AddUploadsCommands(&app, &session, &exit_code);
   AddTracesCommands(&app, &session, &exit_code);
   AddSimulateCommand(&app, &session, &exit_code);
   AddJobsCommands(&app, &session, &exit_code);

@@ -176,6 +176,28 @@ TEST_F(ChakraTest, IngestSendsFilesLabelsRanksAndPrintsTheTrace) {
   EXPECT_TRUE(OutHas("15 ALL_REDUCE (306,684,384 B)")) << out();
 }
 
+TEST_F(ChakraTest, IngestSaysWhereTheTraceIsStoredAlready) {
+  folder_.Write("run/a.et.json", "{1}");
+  fake_.known_content = true;
+  EXPECT_EQ(Run({"ingest", folder_.Path("run")}), kExitOk) << err();
+  EXPECT_TRUE(OutHas("already stored as traces/t-1: nothing was sent")) << out();
+  EXPECT_EQ(fake_.created_upload.files_size(), 1);
+  EXPECT_EQ(Run({"ingest", folder_.Path("run"), "--output", "json"}), kExitOk) << err();
+  EXPECT_EQ(json()["already_stored"], true);
+  EXPECT_EQ(Run({"ingest", folder_.Path("run"), "--no-hash"}), kExitOk) << err();
+  EXPECT_EQ(fake_.created_upload.files_size(), 0);
+  EXPECT_EQ(fake_.created_upload.request_id().substr(0, 7), "random-");
+}
+
+TEST_F(ChakraTest, OptionsOfJointUploadsAreChecked) {
+  folder_.Write("run/a.et.json", "{1}");
+  const std::string run = folder_.Path("run");
+  EXPECT_EQ(Run({"ingest", run, "--expect", "2"}), kExitUsage);
+  EXPECT_EQ(Run({"ingest", run, "--join", "a", "--request-id", "b"}), kExitUsage);
+  EXPECT_EQ(Run({"ingest", run, "--join", "a", "--seal-after", "soon"}), kExitUsage);
+  EXPECT_NE(err().find("such as 90s, 10m, 2h"), std::string::npos) << err();
+}
+
 TEST_F(ChakraTest, TracesAreListedOverAllPages) {
   EXPECT_EQ(Run({"traces", "ls", "--output", "json"}), kExitOk) << err();
   ASSERT_EQ(json()["traces"].size(), 2u);

@@ -24,6 +24,7 @@ void AddCheckCommand(CLI::App* app, Session* session, int* exit_code);
 void AddConvertCommand(CLI::App* app, Session* session, int* exit_code);
 void AddIngestCommand(CLI::App* app, Session* session, int* exit_code);
 void AddAdminCommands(CLI::App* app, Session* session, int* exit_code);
+void AddUploadsCommands(CLI::App* app, Session* session, int* exit_code);
 void AddTracesCommands(CLI::App* app, Session* session, int* exit_code);
 // Within `traces`: ls, pin, unpin.
 void AddListCommands(CLI::App* traces, Session* session, int* exit_code);
@@ -34,6 +35,7 @@ void AddTimelineCommand(CLI::App* app, Session* session, int* exit_code);
 
 // Of the group `traces`.
 void AddNodesCommand(CLI::App* traces, Session* session, int* exit_code);
+void AddRawCommand(CLI::App* traces, Session* session, int* exit_code);
 void AddVerifyCommand(CLI::App* traces, Session* session, int* exit_code);
 
 // Follows a job to its end with a progress bar, through restarts of the daemon.

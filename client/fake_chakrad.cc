@@ -45,6 +45,9 @@ class FakeChakrad::Ingest : public v1::IngestService::Service {
     while (stream->Read(&piece)) {
       if (pieces_left > 0 && --pieces_left == 0) return Unavailable();
       fake_.piece_bytes.push_back(piece.data().size());
+      if (piece.last()) {
+        fake_.last_end_by_file[piece.file()] = piece.offset() + piece.data().size();
+      }
       std::string& content = fake_.content_by_file[piece.file()];
       const int64_t committed_bytes = content.size();
       if (piece.offset() > committed_bytes) return Status(StatusCode::OUT_OF_RANGE, "a gap");
@@ -73,7 +76,8 @@ class FakeChakrad::Ingest : public v1::IngestService::Service {
   v1::Upload UploadNow() const {
     v1::Upload upload;
     upload.set_name("uploads/u-1");
-    upload.set_state(fake_.seal_calls > 0 ? v1::Upload::SEALED : v1::Upload::OPEN);
+    const bool sealed = fake_.seal_calls > 0 || fake_.known_content;
+    upload.set_state(sealed ? v1::Upload::SEALED : v1::Upload::OPEN);
     for (const auto& [name, content] : fake_.content_by_file) {
       v1::UploadFile& file = *upload.add_files();
       file.set_file(name);

@@ -26,6 +26,8 @@ class FakeChakrad {
   // Stream number i ends as UNAVAILABLE after so many pieces; the last of them
   // is not committed. Later streams go through.
   std::vector<int> break_write_after_pieces;
+  // CreateUpload answers an upload that is sealed already.
+  bool known_content = false;
   // So many calls of WatchJob end early, as UNAVAILABLE.
   int broken_watches = 0;
   // The first so many calls of CreateUpload are UNAVAILABLE.
@@ -39,6 +41,7 @@ class FakeChakrad {
   // What was seen.
   std::map<std::string, std::string> content_by_file;
   std::vector<int64_t> piece_bytes;
+  std::map<std::string, int64_t> last_end_by_file;  // Where the piece marked as last ended.
   v1::CreateUploadRequest created_upload;
   int write_streams = 0;
   int query_calls = 0;

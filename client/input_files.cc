@@ -94,17 +94,16 @@ void HashField(absl::string_view field, Sha256* hash) {
   hash->Update(field);
 }
 
-absl::Status HashFile(const UploadFile& file, Sha256* hash) {
-  HashField(file.file, hash);
-  hash->Update(absl::StrCat(file.bytes, ":"));
+absl::StatusOr<std::string> HashOfFile(const UploadFile& file) {
+  Sha256 hash;
   std::ifstream in(file.path, std::ios::binary);
   std::string piece(1 << 20, '\0');
   int64_t read_bytes = 0;
   while (in.read(piece.data(), piece.size()), in.gcount() > 0) {
-    hash->Update(absl::string_view(piece.data(), in.gcount()));
+    hash.Update(absl::string_view(piece.data(), in.gcount()));
     read_bytes += in.gcount();
   }
-  if (read_bytes == file.bytes) return absl::OkStatus();
+  if (read_bytes == file.bytes) return hash.Digest();
   return absl::InvalidArgumentError(
       absl::StrCat(file.path, ": ", read_bytes, " of ", file.bytes, " bytes could be read"));
 }
@@ -134,15 +133,24 @@ absl::StatusOr<InputFiles> CollectInputFiles(const std::vector<std::string>& pat
   return result;
 }
 
-absl::StatusOr<std::string> ContentRequestId(const UploadPlan& plan) {
+absl::Status HashFiles(UploadPlan* plan) {
+  for (UploadFile& file : plan->files) {
+    if (!file.sha256.empty()) continue;
+    ASSIGN_OR_RETURN(file.sha256, HashOfFile(file));
+  }
+  return absl::OkStatus();
+}
+
+absl::StatusOr<std::string> ContentRequestId(UploadPlan* plan) {
+  RETURN_IF_ERROR(HashFiles(plan));
   Sha256 hash;
-  const ImportSettings& settings = plan.settings;
-  HashField("chakra ingest 2", &hash);
+  const ImportSettings& settings = plan->settings;
+  HashField("chakra ingest 3", &hash);
   HashField(absl::StrCat(settings.world_size, " ", settings.passes_count, " ", settings.lenient,
-                         " ", settings.repair),
+                         " ", settings.repair, " ", plan->keep_files),
             &hash);
-  HashField(absl::StrCat(plan.labels.size()), &hash);
-  for (const auto& [key, value] : plan.labels) {
+  HashField(absl::StrCat(plan->labels.size()), &hash);
+  for (const auto& [key, value] : plan->labels) {
     HashField(key, &hash);
     HashField(value, &hash);
   }
@@ -151,7 +159,11 @@ absl::StatusOr<std::string> ContentRequestId(const UploadPlan& plan) {
     HashField(file, &hash);
     HashField(absl::StrCat(rank), &hash);
   }
-  for (const UploadFile& file : plan.files) RETURN_IF_ERROR(HashFile(file, &hash));
+  for (const UploadFile& file : plan->files) {
+    HashField(file.file, &hash);
+    HashField(absl::StrCat(file.bytes), &hash);
+    HashField(file.sha256, &hash);
+  }
   return absl::StrCat("sha256-", absl::BytesToHexString(hash.Digest()));
 }
 

@@ -26,10 +26,14 @@ struct InputFiles {
 absl::StatusOr<InputFiles> CollectInputFiles(const std::vector<std::string>& paths,
                                              const std::string& manifest);
 
+// Fills in the SHA-256 of the plan's files that lack it; reads each once.
+// INVALID_ARGUMENT: a file cannot be read, or is not as long as it was.
+absl::Status HashFiles(UploadPlan* plan);
+
 // "sha256-" and 64 hexadecimal digits over the plan's names, contents, labels,
-// ranks and world size; `plan.request_id` is not looked at. Reads every file
-// once. The same upload has the same id, so pushing it twice makes one trace.
-absl::StatusOr<std::string> ContentRequestId(const UploadPlan& plan);
+// ranks and world size; `plan->request_id` is not looked at. HashFiles first.
+// The same upload has the same id, so pushing it twice makes one trace.
+absl::StatusOr<std::string> ContentRequestId(UploadPlan* plan);
 
 }  // namespace chakrad::client
 

@@ -3,6 +3,7 @@
 #include <gtest/gtest.h>
 
 #include "client/test_folder.h"
+#include "common/sha256.h"
 #include "common/status_matchers.h"
 
 namespace chakrad::client {
@@ -66,8 +67,8 @@ TEST(InputFilesTest, TheManifestOptionStandsInForTheFoldersOwn) {
   EXPECT_EQ(input.files[0].path, other);
 }
 
-std::string IdOf(const UploadPlan& plan) {
-  const absl::StatusOr<std::string> id = ContentRequestId(plan);
+std::string IdOf(UploadPlan plan) {
+  const absl::StatusOr<std::string> id = ContentRequestId(&plan);
   EXPECT_THAT(id, IsOk());
   return id.value_or("");
 }
@@ -106,6 +107,15 @@ TEST(RequestIdTest, EachPartOfAnUploadChangesTheId) {
   EXPECT_NE(IdOf(other), id);
 }
 
+TEST(RequestIdTest, FilesAreHashedOnTheWay) {
+  TestFolder folder;
+  UploadPlan plan;
+  plan.files = {{"r", folder.Write("r", "same"), 4}, {"empty", folder.Write("empty", ""), 0}};
+  ASSERT_THAT(ContentRequestId(&plan), IsOk());
+  EXPECT_EQ(plan.files[0].sha256, Sha256Of("same"));
+  EXPECT_EQ(plan.files[1].sha256, Sha256Of(""));
+}
+
 TEST(RequestIdTest, PartsThatRunTogetherStayApart) {
   TestFolder folder;
   UploadPlan a;
@@ -119,7 +129,8 @@ TEST(RequestIdTest, AFileThatShrankIsNamed) {
   TestFolder folder;
   UploadPlan plan;
   plan.files = {{"r", folder.Write("r", "12"), 3}};
-  EXPECT_THAT(ContentRequestId(plan), StatusIs(absl::StatusCode::kInvalidArgument, "2 of 3 bytes"));
+  EXPECT_THAT(ContentRequestId(&plan),
+              StatusIs(absl::StatusCode::kInvalidArgument, "2 of 3 bytes"));
 }
 
 }  // namespace

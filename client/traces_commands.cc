@@ -141,6 +141,7 @@ void AddTracesCommands(CLI::App* app, Session* session, int* exit_code) {
       ->type_name("N")
       ->allow_extra_args(false);
   AddNodesCommand(group, session, exit_code);
+  AddRawCommand(group, session, exit_code);
   AddVerifyCommand(group, session, exit_code);
 }
 

@@ -8,6 +8,8 @@
 #include "client/connection.h"
 #include "client/fake_chakrad.h"
 #include "client/test_folder.h"
+#include "common/sha256.h"
+#include "common/status.h"
 #include "common/status_matchers.h"
 
 namespace chakrad::client {
@@ -35,7 +37,9 @@ class UploadTest : public testing::Test {
     contents_[name] = content;
   }
   absl::StatusOr<v1::Trace> Upload() {
-    return UploadTrace(OpenChannel(fake_.address()), plan_, options_);
+    ASSIGN_OR_RETURN(const Uploaded uploaded,
+                     UploadTrace(OpenChannel(fake_.address()), plan_, options_));
+    return *uploaded.trace;
   }
 
   TestFolder folder_;
@@ -63,6 +67,10 @@ TEST_F(UploadTest, FilesArriveInPiecesOfAtMostOneMebibyte) {
   EXPECT_EQ(created.rank_by_file().size(), plan_.settings.rank_by_file.size());
   EXPECT_EQ(created.world_size(), 4);
   EXPECT_EQ(created.request_id(), "r-1");
+  EXPECT_EQ(created.files_size(), 0);  // They were not hashed.
+  EXPECT_EQ(fake_.last_end_by_file,
+            (std::map<std::string, int64_t>{
+                {"big", (2 << 20) + 5}, {"empty", 0}, {"one piece", 1 << 20}}));
   EXPECT_EQ(progress_.committed_bytes, (3 << 20) + 5);
   EXPECT_TRUE(progress_.sealing);
   EXPECT_TRUE(sleeps_.empty());
@@ -97,6 +105,22 @@ TEST_F(UploadTest, ASealedUploadSendsNothingAndAnswersItsTrace) {
   ASSERT_OK_AND_ASSIGN(const v1::Trace again, Upload());
   EXPECT_EQ(again.name(), "traces/t-1");
   EXPECT_EQ(fake_.write_streams, 1);
+}
+
+TEST_F(UploadTest, WhatTheServerKnowsByItsHashesIsNotSent) {
+  AddFile("a", "content");
+  plan_.files[0].sha256 = Sha256Of("content");
+  fake_.known_content = true;
+  ASSERT_OK_AND_ASSIGN(const Uploaded uploaded,
+                       UploadTrace(OpenChannel(fake_.address()), plan_, options_));
+  EXPECT_TRUE(uploaded.already_stored);
+  EXPECT_EQ(uploaded.trace->name(), "traces/t-1");
+  EXPECT_EQ(fake_.write_streams, 0);
+  ASSERT_EQ(fake_.created_upload.files_size(), 1);
+  const v1::FileClaim& claim = fake_.created_upload.files(0);
+  EXPECT_EQ(claim.file(), "a");
+  EXPECT_EQ(claim.size_bytes(), 7);
+  EXPECT_EQ(claim.sha256(), Sha256Of("content"));
 }
 
 TEST_F(UploadTest, WithoutProgressItGivesUpAndDelaysGrow) {

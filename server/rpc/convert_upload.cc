@@ -39,7 +39,11 @@ void ToProto(const UploadRecord& record, v1::Upload* upload) {
   upload->set_name(absl::StrCat("uploads/", record.id));
   upload->set_state(ToState(record.state));
   for (const auto& [key, value] : record.labels) (*upload->mutable_labels())[key] = value;
+  int32_t complete_count = 0;
+  int64_t committed_bytes = 0;
   for (const auto& [name, staged] : record.files) {
+    if (staged.complete) ++complete_count;
+    committed_bytes += staged.committed_bytes;
     v1::UploadFile* file = upload->add_files();
     file->set_file(name);
     file->set_committed_bytes(staged.committed_bytes);
@@ -47,6 +51,8 @@ void ToProto(const UploadRecord& record, v1::Upload* upload) {
     file->set_sha256(staged.sha256);
   }
   upload->set_files_count(static_cast<int32_t>(record.files.size()));
+  upload->set_complete_files_count(complete_count);
+  upload->set_committed_bytes(committed_bytes);
   if (!record.trace_id.empty()) upload->set_trace(absl::StrCat("traces/", record.trace_id));
   SetTime(record.create_unix_ns, upload->mutable_create_time());
   upload->set_error(ValidUtf8(record.error, kMaxErrorBytes));
