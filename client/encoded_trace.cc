@@ -31,6 +31,13 @@ absl::Status AddRank(const RankTrace& rank, EncodedTrace* encoded) {
 
 }  // namespace
 
+void Relabel(EncodedTrace* encoded) {
+  std::vector<const RankIndex*> ranks;
+  for (const RankIndex& index : encoded->ranks) ranks.push_back(&index);
+  encoded->content_hash =
+      TraceContentHash(encoded->labels, encoded->world_size, encoded->groups, ranks);
+}
+
 absl::StatusOr<EncodedTrace> EncodeTrace(const Trace& trace) {
   EncodedTrace encoded;
   encoded.labels = trace.labels;
@@ -39,10 +46,7 @@ absl::StatusOr<EncodedTrace> EncodeTrace(const Trace& trace) {
   for (const RankTrace& rank : trace.ranks) {
     RETURN_IF_ERROR(Annotate(AddRank(rank, &encoded), absl::StrCat("rank ", rank.rank)));
   }
-  std::vector<const RankIndex*> ranks;
-  for (const RankIndex& index : encoded.ranks) ranks.push_back(&index);
-  encoded.content_hash =
-      TraceContentHash(encoded.labels, encoded.world_size, encoded.groups, ranks);
+  Relabel(&encoded);
   return encoded;
 }
 

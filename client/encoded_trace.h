@@ -31,6 +31,9 @@ struct EncodedTrace {
 // about a tenth of the trace. INVALID_ARGUMENT: a rank's columns do not fit together.
 absl::StatusOr<EncodedTrace> EncodeTrace(const Trace& trace);
 
+// Makes content_hash follow changed labels.
+void Relabel(EncodedTrace* encoded);
+
 }  // namespace chakrad::client
 
 #endif  // CHAKRAD_CLIENT_ENCODED_TRACE_H_

@@ -12,6 +12,7 @@
 #include <sstream>
 #include <thread>
 
+#include "absl/strings/numbers.h"
 #include "absl/strings/str_cat.h"
 #include "common/check.h"
 #include "common/status.h"
@@ -83,10 +84,16 @@ void TestClient::Connect(const std::string& address) {
 }
 
 std::string TestServer::HttpGet(const std::string& path) {
+  return chakrad::HttpGet(absl::StrCat("127.0.0.1:", server_->http_port()), path);
+}
+
+std::string HttpGet(const std::string& address, const std::string& path) {
+  int port = 0;
+  CHECK(absl::SimpleAtoi(address.substr(address.rfind(':') + 1), &port)) << address;
   const int fd = socket(AF_INET, SOCK_STREAM, 0);
   sockaddr_in to = {};
   to.sin_family = AF_INET;
-  to.sin_port = htons(static_cast<uint16_t>(server_->http_port()));
+  to.sin_port = htons(static_cast<uint16_t>(port));
   to.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
   CHECK(connect(fd, reinterpret_cast<sockaddr*>(&to), sizeof(to)) == 0);
   const std::string request = absl::StrCat("GET ", path, " HTTP/1.0\r\n\r\n");

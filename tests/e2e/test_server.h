@@ -27,6 +27,9 @@ std::string ReadFileOrDie(const std::string& path);
 // File names and contents of a folder of bundled traces: "tests/data/collected/mlp_dp/w2".
 std::map<std::string, std::string> ReadFolder(const std::string& folder);
 
+// The answer to a GET of "127.0.0.1:port", "HTTP/1.1 ..." line included.
+std::string HttpGet(const std::string& address, const std::string& path);
+
 // A fresh, empty folder under the test's own temporary one.
 std::string MakeTempFolder();
 
@@ -84,7 +87,6 @@ class TestServer : public TestClient {
   ChakradServer& server() { return *server_; }
   int port() const { return server_->grpc_port(); }
   const std::string& data_dir() const { return options_.data_dir; }
-  // The answer to a GET, "HTTP/1.1 ..." line included.
   std::string HttpGet(const std::string& path);
 
  private:
