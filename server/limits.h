@@ -111,6 +111,8 @@ inline constexpr size_t kMaxStandInsListed = 10'000;
 // Of one trace's damage in an answer of VerifyTraces: what a person reads.
 inline constexpr size_t kMaxVerifyErrors = 100;
 inline constexpr size_t kMaxVerifyErrorBytes = 1'000;
+// Tenants in an answer, by name.
+inline constexpr int kMaxTenantsListed = 10'000;
 // Backups in an answer; the newest.
 inline constexpr size_t kMaxBackupsListed = 1'000;
 // Of a job's error in an answer.

@@ -144,6 +144,7 @@ class UploadManager {
   void Housekeep();
 
   std::map<std::string, TenantUse> UseByTenant() { return use_.ByTenant(); }
+  int64_t max_tenant_bytes() const { return limits_.tenant_bytes; }
   // Bounds and contents in common with whoever else stores traces.
   StoreUse& use() { return use_; }
   ContentGate& gate() { return gate_; }

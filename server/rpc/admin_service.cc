@@ -55,13 +55,15 @@ absl::Status GetStoreStatus(Stores* stores, UploadManager* uploads, v1::StoreSta
   response->set_error(ValidUtf8(health.error, kMaxErrorBytes));
   response->set_disk_free_bytes(health.disk_free_bytes);
   response->set_reserve_bytes(health.reserve_bytes);
-  for (const auto& card : *cards) {
-    const auto label = card->labels.find(kTenantLabel);
-    const std::string tenant = label == card->labels.end() ? "" : label->second;
+  for (const auto& [tenant, used] : uploads->UseByTenant()) {
     v1::TenantUse& use = (*response->mutable_tenants())[ValidUtf8(tenant, kMaxLabelValueBytes)];
-    use.set_traces_count(use.traces_count() + 1);
-    use.set_stored_bytes(use.stored_bytes() + card->stored_bytes);
+    use.set_traces_count(use.traces_count() + used.traces_count);
+    use.set_stored_bytes(use.stored_bytes() + used.stored_bytes);
+    use.set_staged_bytes(use.staged_bytes() + used.staged_bytes);
+    use.set_max_bytes(uploads->max_tenant_bytes());
+    if (response->tenants_size() == kMaxTenantsListed) break;
   }
+  response->set_staged_bytes(uploads->use().StagedBytes());
   return absl::OkStatus();
 }
 
