@@ -101,6 +101,10 @@ class FakeTraceStore : public TraceStore {
     absl::StatusOr<RankTrace> AddEncodedRank(const RankIndex&, size_t, bool) override {
       return No<RankTrace>();
     }
+    absl::Status AddDecodedRank(const RankIndex&, const RankTrace&, int64_t) override {
+      return No<int>().status();
+    }
+    absl::Status Flush() override { return absl::OkStatus(); }
     absl::Status AddRawFile(const std::string& file, const std::string& path) override {
       raw_files_.push_back({file, 0, path});
       return absl::OkStatus();

@@ -133,18 +133,17 @@ absl::StatusOr<std::vector<CommittedFile>> UploadWriter::Commit() {
     files.swap(touched_);
   }
   if (files.empty()) return std::vector<CommittedFile>();
-  std::map<std::string, UploadedFile> committed;
+  absl::StatusOr<std::map<std::string, UploadedFile>> committed;
   bool enough = false;
   {
     RETURN_IF_ERROR(manager_->BeginCall(live_.get()));
     const auto end = absl::MakeCleanup([this] { manager_->EndCall(live_.get()); });
-    auto result = manager_->uploads_->CommitFiles(live_->id, files);
-    if (!result.ok()) {
-      TakeBack(files);
-      return result.status();
-    }
-    committed = *std::move(result);
-    enough = manager_->NoteComplete(live_.get(), committed);
+    committed = manager_->uploads_->CommitFiles(live_->id, files);
+    if (committed.ok()) enough = manager_->NoteComplete(live_.get(), *committed);
+  }
+  if (!committed.ok()) {
+    TakeBack(files);  // After the call: an Append that holds the lock may wait for its end.
+    return committed.status();
   }
   if (enough) {
     const absl::Status begun = manager_->BeginSealing(live_, "");
@@ -155,7 +154,7 @@ absl::StatusOr<std::vector<CommittedFile>> UploadWriter::Commit() {
     }
   }
   std::vector<CommittedFile> answers;
-  for (const auto& [file, state] : committed) answers.push_back({file, state.committed_bytes});
+  for (const auto& [file, state] : *committed) answers.push_back({file, state.committed_bytes});
   return answers;
 }
 
@@ -248,6 +247,8 @@ absl::Status UploadManager::Reserve(LiveUpload* live, int64_t bytes, int64_t fil
 void UploadManager::Unreserve(LiveUpload* live, int64_t bytes, int64_t files) {
   {
     MutexLock lock(&mutex_);
+    // Then they were given back with all others.
+    if (live->gone || live->state == UploadRecord::State::kRefused) return;
     live->files_count -= files;
     live->staged_bytes -= bytes;
   }
