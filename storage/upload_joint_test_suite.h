@@ -10,8 +10,10 @@
 #include <vector>
 
 #include "absl/strings/str_cat.h"
+#include "common/mutex.h"
 #include "common/sha256.h"
 #include "common/status_matchers.h"
+#include "storage/faulty_kv.h"
 #include "storage/upload_store_test_suite.h"
 
 namespace chakrad {
@@ -102,6 +104,61 @@ TEST_P(UploadStoreTest, WritersOfOneUploadDoNotMixTheirFiles) {
     EXPECT_EQ(BytesOf("u", file), want);
     EXPECT_EQ(got.files.at(file).sha256, Sha256Of(want));
   }
+}
+
+// An engine whose writes wait until they are let through, as on a slow disk.
+class HeldKv : public FaultyKv {
+ public:
+  using FaultyKv::FaultyKv;
+  void Hold(bool held) {
+    MutexLock lock(&mutex_);
+    held_ = held;
+    changed_.NotifyAll();
+  }
+  void WaitForAWrite() {
+    MutexLock lock(&mutex_);
+    while (waiting_ == 0) changed_.Wait(&mutex_);
+  }
+  absl::Status Write(const KvBatch& batch, bool sync) override {
+    {
+      MutexLock lock(&mutex_);
+      ++waiting_;
+      changed_.NotifyAll();
+      while (held_) changed_.Wait(&mutex_);
+      --waiting_;
+    }
+    return FaultyKv::Write(batch, sync);
+  }
+
+ private:
+  Mutex mutex_;
+  CondVar changed_;
+  bool held_ ABSL_GUARDED_BY(mutex_) = false;
+  int waiting_ ABSL_GUARDED_BY(mutex_) = 0;
+};
+
+TEST_P(UploadStoreTest, AppendsGoOnWhileACommitWaitsForTheDisk) {
+  const auto held = std::make_shared<HeldKv>(engine_->kv());
+  const auto store = NewUploadStore(held, staging_dir_, 0);
+  CreateUpload("u");
+  CreateUpload("other");
+  ASSERT_THAT(store->Append("u", "a", 0, "abc"), IsOk());
+  held->Hold(true);
+  std::thread committer([&] {
+    ASSERT_OK_AND_ASSIGN(const auto committed, store->CommitFiles("u", {"a"}));
+    EXPECT_EQ(committed.at("a").committed_bytes, 3);
+  });
+  held->WaitForAWrite();
+  // The same file, another one, another upload: none waits.
+  EXPECT_THAT(store->Append("u", "a", 3, "def"), IsOk());
+  EXPECT_THAT(store->Append("u", "b", 0, "b"), IsOk());
+  EXPECT_THAT(store->Append("other", "c", 0, "c"), IsOk());
+  held->Hold(false);
+  committer.join();
+  // What came meanwhile is the next commit's.
+  EXPECT_EQ(CommittedOf("u"), (Committed{{"a", 3}}));
+  ASSERT_THAT(store->Commit("u"), IsOk());
+  EXPECT_EQ(CommittedOf("u"), (Committed{{"a", 6}, {"b", 1}}));
 }
 
 TEST_P(UploadStoreTest, ASecondFileMayBeCommittedBeforeTheFirst) {
