@@ -17,7 +17,7 @@
 namespace chakrad {
 namespace {
 
-constexpr int64_t kNowNs = 1'796'022'900'000'000'000;  // 2026-11-30T06:15:00Z
+constexpr int64_t kNowNs = 1'796'022'900'000'000'000;  // 2026-11-30T07:15:00Z
 constexpr TraceLoadOptions kAll = {.cold = true, .ranks = {}};
 
 TraceInfo InfoOf(std::string id) {
@@ -105,7 +105,7 @@ TEST_F(BackupTest, ABackupUnderLoadIsWholeAndOpens) {
 
 TEST_F(BackupTest, ANameIsTakenOnceAndWithoutOneTheTimeIsTheName) {
   ASSERT_OK_AND_ASSIGN(const BackupInfo backup, stores_.backups->Create("", kNowNs));
-  EXPECT_EQ(backup.name, "20261130T061500Z");
+  EXPECT_EQ(backup.name, "20261130T071500Z");
   EXPECT_THAT(stores_.backups->Create(backup.name, kNowNs),
               StatusIs(absl::StatusCode::kAlreadyExists, backup.name));
   EXPECT_THAT(stores_.backups->Create("../x", kNowNs),
