@@ -76,6 +76,11 @@ absl::StatusOr<bool> ChunkTable::Pin(const std::string& hash, int64_t stored_byt
   return false;
 }
 
+int64_t ChunkTable::PinnedBytes(const std::string& hash) const {
+  const auto it = pinned_.find(hash);
+  return it == pinned_.end() ? 0 : it->second.stored_bytes;
+}
+
 int64_t ChunkTable::Written(const std::string& hash) {
   const auto it = pinned_.find(hash);
   if (it == pinned_.end()) return 0;

@@ -43,6 +43,7 @@ class ChunkTable {
   absl::StatusOr<bool> Pin(const std::string& hash, int64_t stored_bytes, Pins* pins);
   // Pins a chunk if it is stored, by a trace or another draft.
   absl::StatusOr<bool> PinIfStored(const std::string& hash, Pins* pins);
+  int64_t PinnedBytes(const std::string& hash) const;
   // That a pinned chunk has been written. Returns its bytes if it had been before.
   int64_t Written(const std::string& hash);
   // Adds one use of each chunk to `batch`, and to `totals` those that were not used.

@@ -36,12 +36,11 @@ absl::Status AsInvalid(const absl::Status& status) {
 }
 
 absl::Status CheckFrame(absl::string_view stored) {
-  const int kind = stored.size() < 2 ? 0 : static_cast<unsigned char>(stored[1]);
-  if (kind < static_cast<int>(ChunkKind::kNodes) || kind > static_cast<int>(ChunkKind::kFileCold) ||
-      stored[0] != kChunkVersion || stored.size() > 2 * kMaxChunkRawBytes) {
-    return absl::InvalidArgumentError("is no chunk of a version that this daemon knows");
-  }
-  return absl::OkStatus();
+  const bool is_chunk = ClaimedRawBytes(stored).ok() && KindOfChunk(stored) >= ChunkKind::kNodes &&
+                        KindOfChunk(stored) <= kLastChunkKind;
+  // Twice: zstd never makes it that much larger.
+  if (is_chunk && stored.size() <= 2 * kMaxChunkRawBytes) return absl::OkStatus();
+  return absl::InvalidArgumentError("is no chunk of a kind that this daemon knows");
 }
 
 // The first and the last moment of a rank's nodes, from the epoch.
@@ -93,7 +92,9 @@ class TraceDraftKv : public TraceDraft {
   };
   absl::Status CheckNew(int32_t rank) const;
   void Remember(const RankTrace& rank, const RankIndex& index);
+  // A chunk of this draft; its hash was checked when it came.
   absl::StatusOr<std::string> ReadOwn(const ChunkRef& ref);
+  absl::StatusOr<int64_t> OwnBytes(const ChunkRef& ref);
   absl::Status CheckRanks(const TraceInfo& info) const;
 
   const std::shared_ptr<Kv> kv_;
@@ -167,11 +168,16 @@ absl::Status TraceDraftKv::AddChunk(const std::string& hash, absl::string_view s
   return writer_->AddChunk(hash, stored, state_.get());
 }
 
-// A chunk of this draft; its hash was checked when it came.
-absl::StatusOr<std::string> TraceDraftKv::ReadOwn(const ChunkRef& ref) {
-  const std::string name = absl::StrCat("chunk ", absl::BytesToHexString(ref.hash));
+absl::StatusOr<int64_t> TraceDraftKv::OwnBytes(const ChunkRef& ref) {
   ASSIGN_OR_RETURN(const bool there, writer_->HasChunk(ref.hash, state_.get()));
-  if (!there) return absl::InvalidArgumentError(absl::StrCat(name, ": is not there"));
+  if (there) return writer_->PinnedBytes(ref.hash);
+  return absl::InvalidArgumentError(
+      absl::StrCat("chunk ", absl::BytesToHexString(ref.hash), ": is not there"));
+}
+
+absl::StatusOr<std::string> TraceDraftKv::ReadOwn(const ChunkRef& ref) {
+  RETURN_IF_ERROR(OwnBytes(ref).status());
+  const std::string name = absl::StrCat("chunk ", absl::BytesToHexString(ref.hash));
   auto stored = kv_->Get(Family::kChunks, ref.hash);
   if (absl::IsNotFound(stored.status())) {
     return absl::UnavailableError(absl::StrCat(name, ": is damaged in the store"));
@@ -198,10 +204,14 @@ absl::StatusOr<RankTrace> TraceDraftKv::AddEncodedRank(const RankIndex& index, s
       if (IsCold(ref.span.kind) != is_cold) {
         return absl::InvalidArgumentError(absl::StrCat(name, ": hot and cold chunks are mixed"));
       }
+      if (is_cold && !cold) {
+        ASSIGN_OR_RETURN(const int64_t bytes, OwnBytes(ref));
+        stored_bytes += bytes;
+        continue;
+      }
       const auto stored = ReadOwn(ref);
       if (!stored.ok()) return Annotate(stored.status(), name);
       stored_bytes += static_cast<int64_t>(stored->size());
-      if (is_cold && !cold) continue;
       RETURN_IF_ERROR(Annotate(AsInvalid(decoder.Add(*stored)), name));
     }
   }

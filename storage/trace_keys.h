@@ -11,7 +11,7 @@
 namespace chakrad {
 
 // --- Family meta ---
-inline constexpr char kTotalsKey[] = "s";
+inline constexpr char kTotalsKey[] = "b";
 inline constexpr char kManifestPrefix[] = "m";
 inline constexpr char kChunkUsePrefix[] = "c";
 inline constexpr char kPinnedPrefix[] = "k";

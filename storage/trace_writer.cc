@@ -125,6 +125,11 @@ absl::StatusOr<bool> TraceWriter::HasChunk(const std::string& hash, DraftState* 
   return chunks_.PinIfStored(hash, &draft->pins);
 }
 
+int64_t TraceWriter::PinnedBytes(const std::string& hash) {
+  MutexLock lock(&mutex_);
+  return chunks_.PinnedBytes(hash);
+}
+
 absl::Status TraceWriter::Flush(DraftState* draft) {
   if (draft->pending.ops().empty()) return absl::OkStatus();
   KvBatch batch = draft->pending;  // Kept: a full disk may get space, and the caller try again.

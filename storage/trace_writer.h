@@ -58,6 +58,8 @@ class TraceWriter {
   absl::Status AddChunk(const std::string& hash, absl::string_view stored, DraftState* draft);
   // Whether the chunk is there; pins it then.
   absl::StatusOr<bool> HasChunk(const std::string& hash, DraftState* draft);
+  // Stored, of a chunk that a draft has pinned.
+  int64_t PinnedBytes(const std::string& hash);
   // Writes what is pending.
   absl::Status Flush(DraftState* draft);
   // Makes the trace exist, durably; returns its time. Consumes the draft either way.
