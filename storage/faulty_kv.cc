@@ -2,6 +2,8 @@
 
 #include <utility>
 
+#include "common/status.h"
+
 namespace chakrad {
 
 void FaultyKv::FailWritesAfter(int64_t writes_count, absl::Status error) {
@@ -31,7 +33,18 @@ void FaultyKv::Heal() {
   probability_ = 0;
 }
 
+void FaultyKv::Damage(Family family, std::string key) {
+  MutexLock lock(&mutex_);
+  damaged_.emplace(family, std::move(key));
+}
+
+bool FaultyKv::IsDamaged(Family family, absl::string_view key) {
+  MutexLock lock(&mutex_);
+  return damaged_.count({family, std::string(key)}) > 0;
+}
+
 absl::StatusOr<std::string> FaultyKv::Get(Family family, absl::string_view key) {
+  if (IsDamaged(family, key)) return absl::DataLossError("injected damage");
   return base_->Get(family, key);
 }
 
@@ -51,7 +64,16 @@ absl::Status FaultyKv::Write(const KvBatch& batch, bool sync) {
 absl::Status FaultyKv::Scan(
     Family family, const KvRange& range, ScanOrder order,
     const std::function<bool(absl::string_view, absl::string_view)>& visit) {
-  return base_->Scan(family, range, order, visit);
+  absl::Status damage;
+  RETURN_IF_ERROR(
+      base_->Scan(family, range, order, [&](absl::string_view key, absl::string_view value) {
+        if (IsDamaged(family, key)) {
+          damage = absl::DataLossError("injected damage");
+          return false;
+        }
+        return visit(key, value);
+      }));
+  return damage;
 }
 
 absl::Status FaultyKv::Reclaim(Family family) { return base_->Reclaim(family); }

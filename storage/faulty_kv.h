@@ -5,6 +5,9 @@
 #include <cstdint>
 #include <memory>
 #include <random>
+#include <set>
+#include <string>
+#include <utility>
 
 #include "common/mutex.h"
 #include "storage/kv.h"
@@ -25,6 +28,9 @@ class FaultyKv : public Kv {
   // Each write fails with this probability, drawn from `seed`.
   void FailWritesAtRandom(double probability, uint64_t seed);
   void Heal();
+  // A block of the disk: reading the key is DATA_LOSS, and so is scanning past it. A
+  // write of the key does not mend it.
+  void Damage(Family family, std::string key);
   absl::StatusOr<std::string> Get(Family family, absl::string_view key) override;
   absl::Status Write(const KvBatch& batch, bool sync) override;
   absl::Status Scan(
@@ -34,12 +40,15 @@ class FaultyKv : public Kv {
   absl::Status Checkpoint(const std::string& folder) override { return base_->Checkpoint(folder); }
 
  private:
+  bool IsDamaged(Family family, absl::string_view key);
+
   const std::shared_ptr<Kv> base_;
   Mutex mutex_;
   int64_t writes_left_ ABSL_GUARDED_BY(mutex_) = INT64_MAX;
   bool only_one_ ABSL_GUARDED_BY(mutex_) = false;
   double probability_ ABSL_GUARDED_BY(mutex_) = 0;
   std::mt19937_64 random_ ABSL_GUARDED_BY(mutex_);
+  std::set<std::pair<Family, std::string>> damaged_ ABSL_GUARDED_BY(mutex_);
   absl::Status error_ ABSL_GUARDED_BY(mutex_);
 };
 

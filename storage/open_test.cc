@@ -222,6 +222,33 @@ TEST(OpenTest, DeletedChunksGiveTheirSpaceBack) {
   }
 }
 
+TEST(OpenTest, ADeletedTraceGivesItsDiskBack) {
+  const std::string data_dir = FreshFolder();
+  ASSERT_OK_AND_ASSIGN(const Stores stores,
+                       OpenRocksStores({.data_dir = data_dir, .reserve_bytes = 0}));
+  constexpr int64_t kFileBytes = 96 << 20;
+  const std::string path = FreshFolder() + "/noise";
+  {
+    std::mt19937_64 random(1);
+    std::ofstream file(path, std::ios::binary);
+    for (int64_t i = 0; i < kFileBytes / 8; ++i) {
+      const uint64_t word = random();
+      file.write(reinterpret_cast<const char*>(&word), sizeof(word));
+    }
+  }
+  const Trace trace = RandomTrace(1, 1, 10);
+  const auto draft = stores.traces->NewDraft();
+  ASSERT_THAT(draft->AddRank(trace.ranks[0]), IsOk());
+  ASSERT_THAT(draft->AddRawFile("noise", path), IsOk());
+  TraceInfo info = InfoOf("t");
+  info.groups = trace.groups;
+  ASSERT_THAT(draft->Commit(info), IsOk());
+  EXPECT_GT(FolderBytes(data_dir), kFileBytes);
+  ASSERT_THAT(stores.traces->Delete("t"), IsOk());
+  // What is left is the log, within its limit.
+  EXPECT_LT(FolderBytes(data_dir), (2 << 20) + static_cast<int64_t>(kMaxWalBytes));
+}
+
 TEST(OpenTest, ABlobFileDamagedOnDiskIsDataLossOfItsTrace) {
   const std::string data_dir = FreshFolder();
   {

@@ -17,6 +17,7 @@
 #include "common/status.h"
 #include "storage/limits.h"
 #include "storage/posix_file.h"
+#include "storage/reopening_kv.h"
 
 namespace chakrad {
 namespace {
@@ -188,11 +189,11 @@ class RocksKv : public Kv {
 };
 
 // FAILED_PRECONDITION when the database has a family that is none of ours.
-absl::Status CheckFamilies(const std::string& folder) {
+absl::Status CheckFamilies(const std::string& folder, const rocksdb::DBOptions& options) {
   std::error_code error;
   if (!std::filesystem::exists(folder + "/CURRENT", error)) return absl::OkStatus();  // New.
   std::vector<std::string> names;
-  RETURN_IF_ERROR(FromRocks(rocksdb::DB::ListColumnFamilies({}, folder, &names)));
+  RETURN_IF_ERROR(FromRocks(rocksdb::DB::ListColumnFamilies(options, folder, &names)));
   for (const std::string& name : names) {
     bool known = name == rocksdb::kDefaultColumnFamilyName;
     for (int i = 0; i < kFamiliesCount; ++i) {
@@ -205,34 +206,51 @@ absl::Status CheckFamilies(const std::string& folder) {
   return absl::OkStatus();
 }
 
-absl::StatusOr<std::unique_ptr<Kv>> Open(const std::string& folder, int64_t reserve_bytes,
-                                         bool read_only) {
-  RETURN_IF_ERROR(CheckFamilies(folder));
+struct OpenMode {
+  int64_t reserve_bytes = 0;
+  bool read_only = false;
+  bool compactions = true;  // By themselves; CompactRange does in any case.
+  rocksdb::Env* env = nullptr;
+};
+
+absl::StatusOr<std::unique_ptr<Kv>> Open(const std::string& folder, const OpenMode& mode) {
+  rocksdb::DBOptions options = DatabaseOptions();
+  if (mode.env != nullptr) options.env = mode.env;
+  RETURN_IF_ERROR(CheckFamilies(folder, options));
   const std::shared_ptr<rocksdb::Cache> cache = rocksdb::NewLRUCache(kBlockCacheBytes);
   std::vector<rocksdb::ColumnFamilyDescriptor> families;
   for (int i = 0; i < kFamiliesCount; ++i) {
     const auto family = static_cast<Family>(i);
     families.emplace_back(std::string(FamilyName(family)), FamilyOptions(family, cache));
   }
+  for (auto& family : families) family.options.disable_auto_compactions = !mode.compactions;
   // RocksDB insists on this one; it stays empty.
   families.emplace_back(rocksdb::kDefaultColumnFamilyName, FamilyOptions(Family::kMeta, cache));
   std::vector<rocksdb::ColumnFamilyHandle*> handles;
   rocksdb::DB* db = nullptr;
   RETURN_IF_ERROR(FromRocks(
-      read_only ? rocksdb::DB::OpenForReadOnly(DatabaseOptions(), folder, families, &handles, &db)
-                : rocksdb::DB::Open(DatabaseOptions(), folder, families, &handles, &db)));
-  return std::make_unique<RocksKv>(folder, reserve_bytes, std::unique_ptr<rocksdb::DB>(db),
+      mode.read_only ? rocksdb::DB::OpenForReadOnly(options, folder, families, &handles, &db)
+                     : rocksdb::DB::Open(options, folder, families, &handles, &db)));
+  return std::make_unique<RocksKv>(folder, mode.reserve_bytes, std::unique_ptr<rocksdb::DB>(db),
                                    std::move(handles));
 }
 
 }  // namespace
 
-absl::StatusOr<std::unique_ptr<Kv>> OpenRocksKv(const std::string& folder, int64_t reserve_bytes) {
-  return Open(folder, reserve_bytes, /*read_only=*/false);
+absl::StatusOr<std::unique_ptr<Kv>> OpenRocksKv(const std::string& folder, int64_t reserve_bytes,
+                                                rocksdb::Env* env) {
+  OpenMode mode;
+  mode.reserve_bytes = reserve_bytes;
+  mode.env = env;
+  ASSIGN_OR_RETURN(std::unique_ptr<Kv> engine, Open(folder, mode));
+  mode.compactions = false;
+  return NewReopeningKv(std::move(engine), [folder, mode] { return Open(folder, mode); });
 }
 
 absl::StatusOr<std::unique_ptr<Kv>> OpenRocksKvReadOnly(const std::string& folder) {
-  return Open(folder, /*reserve_bytes=*/0, /*read_only=*/true);
+  OpenMode mode;
+  mode.read_only = true;
+  return Open(folder, mode);
 }
 
 }  // namespace chakrad

@@ -4,6 +4,8 @@
 
 #include "storage/job_store_test_suite.h"
 #include "storage/rocks_kv.h"
+#include "storage/trace_damage_test_suite.h"
+#include "storage/trace_draft_test_suite.h"
 #include "storage/trace_store_test_suite.h"
 #include "storage/upload_joint_test_suite.h"
 #include "storage/upload_store_test_suite.h"
@@ -33,6 +35,9 @@ const auto kEngines =
 const auto kName = [](const auto& param_info) { return param_info.param.name; };
 
 INSTANTIATE_TEST_SUITE_P(Stores, TraceStoreTest, kEngines, kName);
+INSTANTIATE_TEST_SUITE_P(Stores, TraceDraftTest, kEngines, kName);
+INSTANTIATE_TEST_SUITE_P(Stores, TraceDamageTest, kEngines, kName);
+INSTANTIATE_TEST_SUITE_P(Stores, MigrationTest, kEngines, kName);
 INSTANTIATE_TEST_SUITE_P(Stores, UploadStoreTest, kEngines, kName);
 INSTANTIATE_TEST_SUITE_P(Stores, JobStoreTest, kEngines, kName);
 
