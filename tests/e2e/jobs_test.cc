@@ -303,21 +303,40 @@ TEST(JobsTest, ADeeplyNestedSystemIsRefusedAndTheDaemonLives) {
   EXPECT_THAT(server.TraceNames(), IsOk());
 }
 
-TEST(JobsTest, ARunningJobIsCancelledAndItsTraceIsHeldUntilThen) {
-  TestServer server;
-  ASSERT_OK_AND_ASSIGN(const v1::SimulationSpec spec, EndlessSpec(&server));
-  ASSERT_OK_AND_ASSIGN(const v1::Job job, server.CreateJob(spec));
+absl::Status DeleteTrace(TestServer* server, const std::string& name) {
   grpc::ClientContext context;
   v1::DeleteTraceRequest remove;
-  remove.set_name(spec.trace());
+  remove.set_name(name);
   google::protobuf::Empty empty;
-  EXPECT_THAT(FromGrpc(server.traces().DeleteTrace(&context, remove, &empty)),
-              StatusIs(absl::StatusCode::kFailedPrecondition, "1 unfinished jobs or exports"));
-  EXPECT_THAT(server.CancelJob(job.name()), IsOk());
-  ASSERT_OK_AND_ASSIGN(const v1::Job ended, server.Wait(job.name()));
+  return FromGrpc(server->traces().DeleteTrace(&context, remove, &empty));
+}
+
+TEST(JobsTest, TracesAreHeldFromAJobsCreationToItsEnd) {
+  ServerOptions options;
+  options.workers = 1;
+  TestServer server(options);
+  ASSERT_OK_AND_ASSIGN(const v1::SimulationSpec endless, EndlessSpec(&server));
+  ASSERT_OK_AND_ASSIGN(const v1::Job running, server.CreateJob(endless));
+  v1::SimulationSpec waiting = PhysicalSpecOf(MlpTrace(&server));
+  v1::CustomAlgorithm* algorithm = waiting.add_custom_algorithms();
+  algorithm->set_type("ALL_REDUCE");
+  algorithm->set_trace(endless.trace());
+  ASSERT_OK_AND_ASSIGN(const v1::Job pending, server.CreateJob(waiting));
+  const auto held_by = [](int jobs) {
+    return StatusIs(absl::StatusCode::kFailedPrecondition,
+                    absl::StrCat("by ", jobs, " unfinished jobs or exports"));
+  };
+  EXPECT_THAT(DeleteTrace(&server, endless.trace()), held_by(2));
+  EXPECT_THAT(DeleteTrace(&server, waiting.trace()), held_by(1));
+  EXPECT_THAT(server.CancelJob(pending.name()), IsOk());
+  EXPECT_THAT(DeleteTrace(&server, waiting.trace()), IsOk());
+  EXPECT_THAT(DeleteTrace(&server, endless.trace()), held_by(1));
+  EXPECT_THAT(server.CancelJob(running.name()), IsOk());
+  ASSERT_OK_AND_ASSIGN(const v1::Job ended, server.Wait(running.name()));
   EXPECT_EQ(ended.state(), v1::Job::CANCELLED);
-  EXPECT_THAT(server.CancelJob(job.name()),
+  EXPECT_THAT(server.CancelJob(running.name()),
               StatusIs(absl::StatusCode::kFailedPrecondition, "cancelled already"));
+  EXPECT_THAT(DeleteTrace(&server, endless.trace()), IsOk());
 }
 
 TEST(JobsTest, AFullQueueAnswersAtOnce) {
@@ -360,6 +379,8 @@ TEST(JobsTest, ADrainPutsARunningJobBackAndARestartTakesItUp) {
   server.Restart();
   ASSERT_OK_AND_ASSIGN(const v1::Job taken_up, server.GetJob(endless.name()));
   EXPECT_TRUE(taken_up.state() == v1::Job::PENDING || taken_up.state() == v1::Job::RUNNING);
+  EXPECT_THAT(DeleteTrace(&server, endless_spec.trace()),
+              StatusIs(absl::StatusCode::kFailedPrecondition, "unfinished jobs"));
   EXPECT_THAT(server.CancelJob(endless.name()), IsOk());
   ASSERT_OK_AND_ASSIGN(const v1::Job ended, server.Wait(waiting.name()));
   EXPECT_EQ(ended.state(), v1::Job::SUCCEEDED) << ended.error();
