@@ -123,6 +123,8 @@ class DecisionPrinter {
                                      "\n"));
   }
 
+  bool empty() const { return deleted_count_ + held_count_ + kept_count_ == 0; }
+
   void Finish(bool says_kept) {
     if (session_->json()) {
       session_->PrintJson({{"decisions", std::move(decisions_)},
@@ -177,9 +179,10 @@ absl::Status RunRun(const RetentionArgs& args, Session* session) {
   DecisionPrinter printer("deleted", session);
   v1::RetentionDecision decision;
   while (stream->Read(&decision)) printer.Add(decision);
-  RETURN_IF_ERROR(FromGrpc(stream->Finish()));
-  printer.Finish(/*says_kept=*/false);
-  return absl::OkStatus();
+  const absl::Status status = FromGrpc(stream->Finish());
+  // Of a run that failed, what it did before.
+  if (status.ok() || !printer.empty()) printer.Finish(/*says_kept=*/false);
+  return status;
 }
 
 }  // namespace

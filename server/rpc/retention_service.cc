@@ -4,6 +4,7 @@
 #include <cstdint>
 #include <optional>
 #include <string>
+#include <vector>
 
 #include "chakrad/v1/retention.grpc.pb.h"
 #include "common/status.h"
@@ -55,12 +56,20 @@ absl::Status StreamPlan(RetentionManager* retention, const v1::PlanRetentionRequ
 }
 
 absl::Status StreamRun(RetentionManager* retention, const v1::RunRetentionRequest& request,
-                       DecisionStream* stream) {
-  return retention->Run(request.trust_clock(), [stream](const RetentionOutcome& outcome) {
+                       grpc::ServerContext* context, DecisionStream* stream) {
+  // Told when all is done: a caller that does not read must not hold the run up.
+  std::vector<RetentionOutcome> outcomes;
+  const absl::Status status =
+      retention->Run(request.trust_clock(), [&](const RetentionOutcome& outcome) {
+        outcomes.push_back(outcome);
+        return !context->IsCancelled();
+      });
+  for (const RetentionOutcome& outcome : outcomes) {
     v1::RetentionDecision response;
     ToProto(outcome.decision, outcome.deleted, outcome.reason, &response);
-    return stream->Write(response);
-  });
+    if (!stream->Write(response)) return absl::CancelledError("the caller went away");
+  }
+  return status;
 }
 
 class RetentionService : public v1::RetentionService::Service {
@@ -89,9 +98,10 @@ class RetentionService : public v1::RetentionService::Service {
     return Serve(metrics_, "PlanRetention",
                  [&] { return StreamPlan(retention_, *request, stream); });
   }
-  grpc::Status RunRetention(grpc::ServerContext*, const v1::RunRetentionRequest* request,
+  grpc::Status RunRetention(grpc::ServerContext* context, const v1::RunRetentionRequest* request,
                             DecisionStream* stream) override {
-    return Serve(metrics_, "RunRetention", [&] { return StreamRun(retention_, *request, stream); });
+    return Serve(metrics_, "RunRetention",
+                 [&] { return StreamRun(retention_, *request, context, stream); });
   }
 
  private:

@@ -48,7 +48,8 @@ std::vector<std::string> Listed(const TestServer& server, std::vector<std::strin
   EXPECT_EQ(ran.exit_code, 0) << ran.err;
   std::vector<std::string> names;
   if (ran.exit_code != 0) return names;
-  for (const auto& trace : client::Json::parse(ran.out)["traces"]) names.push_back(trace["name"]);
+  const client::Json json = client::Json::parse(ran.out);
+  for (const auto& trace : json["traces"]) names.push_back(trace["name"]);
   return names;
 }
 
