@@ -5,9 +5,9 @@
 #include "absl/strings/str_cat.h"
 #include "common/sha256.h"
 #include "common/status.h"
+#include "trace/api/trace_content.h"
 #include "trace/codec/rank_check.h"
 #include "trace/codec/rank_codec.h"
-#include "trace/codec/trace_content.h"
 
 namespace chakrad::client {
 namespace {

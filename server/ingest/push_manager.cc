@@ -6,12 +6,13 @@
 
 #include "absl/strings/escaping.h"
 #include "absl/strings/str_cat.h"
+#include "analysis/measured_breakdown.h"
 #include "common/status.h"
 #include "server/ids.h"
 #include "server/log.h"
+#include "trace/api/trace_content.h"
 #include "trace/check/check_trace.h"
 #include "trace/check/cycles.h"
-#include "trace/codec/trace_content.h"
 #include "trace/link/assemble.h"
 
 namespace chakrad {
@@ -58,6 +59,7 @@ PushSession::~PushSession() {
     if (!park->Missing(arrived).ok()) park = nullptr;
   }
   draft_ = nullptr;
+  manager_->use_->Unstage(TenantOf(request_.labels), received_bytes_);
   manager_->EndSession(request_.request_id, std::move(park));
 }
 
@@ -158,6 +160,8 @@ absl::Status PushSession::AddChunk(const std::string& hash, std::string stored) 
                      chunk == chunks_.end() ? ": is of no rank that was named"
                                             : ": is there already, and was not asked for")));
   }
+  RETURN_IF_ERROR(
+      Note(manager_->use_->Stage(TenantOf(request_.labels), static_cast<int64_t>(stored.size()))));
   received_bytes_ += static_cast<int64_t>(stored.size());
   if (received_bytes_ > manager_->limits_.upload_bytes) {
     return Note(absl::ResourceExhaustedError(absl::StrCat(
@@ -216,6 +220,7 @@ absl::StatusOr<TraceInfo> PushSession::Store(std::vector<PushedRank> ranks) {
   const auto started = std::chrono::steady_clock::now();
   Trace trace;
   trace.world_size = header_->world_size;
+  int64_t stored_bytes = 0;
   for (size_t i = 0; i < ranks.size(); ++i) {
     RankTrace& rank = ranks[i].trace;
     if (!rank.groups.empty()) {
@@ -223,14 +228,18 @@ absl::StatusOr<TraceInfo> PushSession::Store(std::vector<PushedRank> ranks) {
           absl::StrCat("rank ", rank.rank, ": has process groups of its own, not the trace's"));
     }
     RETURN_IF_ERROR(draft_->AddDecodedRank(indexes_[i], rank, ranks[i].stored_bytes));
+    stored_bytes += ranks[i].stored_bytes;
     trace.ranks.push_back(std::move(rank));
   }
   std::sort(trace.ranks.begin(), trace.ranks.end(),
             [](const RankTrace& a, const RankTrace& b) { return a.rank < b.rank; });
   trace.groups = header_->groups;
   trace.labels = request_.labels;
+  // A trace counts whole, whoever else has its chunks; what came is staged.
+  RETURN_IF_ERROR(manager_->use_->Check(TenantOf(request_.labels), stored_bytes - received_bytes_));
   TraceInfo info;
   info.check = CheckTrace(trace, header_->ledgers);
+  info.breakdown = MeasuredBreakdown(trace);
   if (info.check.count_by_rule.count("dependency_cycle") > 0) {
     for (const RankTrace& rank : trace.ranks) {
       RETURN_IF_ERROR(Annotate(CheckAcyclic(rank), absl::StrCat("rank ", rank.rank)));
@@ -256,9 +265,15 @@ absl::StatusOr<TraceInfo> PushSession::Store(std::vector<PushedRank> ranks) {
   return stored;
 }
 
-PushManager::PushManager(TraceStore* traces, UploadStore* uploads, Clock* clock, Metrics* metrics,
-                         const ServerLimits& limits)
-    : traces_(traces), uploads_(uploads), clock_(clock), metrics_(metrics), limits_(limits) {}
+PushManager::PushManager(TraceStore* traces, UploadStore* uploads, StoreUse* use, ContentGate* gate,
+                         Clock* clock, Metrics* metrics, const ServerLimits& limits)
+    : traces_(traces),
+      uploads_(uploads),
+      use_(use),
+      gate_(gate),
+      clock_(clock),
+      metrics_(metrics),
+      limits_(limits) {}
 
 PushManager::~PushManager() = default;
 
@@ -355,11 +370,12 @@ void PushManager::RememberRequest(const PushRequest& request, const TraceInfo& i
   UploadRecord record;
   record.id = absl::StrCat("u-", RandomId());
   record.request_id = request.request_id;
-  record.create_unix_ns = clock_->NowUnixNs();
+  record.state = UploadRecord::State::kSealed;
+  record.create_unix_ns = record.end_unix_ns = clock_->NowUnixNs();
   record.labels = request.labels;
-  absl::StatusOr<UploadRecord> kept = uploads_->Create(record);
-  absl::Status status = kept.status();
-  if (kept.ok()) status = uploads_->MarkSealed(kept->id, info.id);
+  record.trace_id = info.id;
+  record.content_hash = request.content_hash;
+  const absl::Status status = uploads_->Create(record).status();
   // The trace is stored all the same, and found again by its content.
   if (!status.ok()) {
     Log(LogLevel::kWarning, "request_id_not_kept",
@@ -369,19 +385,13 @@ void PushManager::RememberRequest(const PushRequest& request, const TraceInfo& i
 
 absl::StatusOr<TraceInfo> PushManager::Commit(const PushRequest& request, TraceDraft* draft,
                                               TraceInfo info) {
-  {
-    MutexLock lock(&mutex_);
-    while (!committing_.insert(request.content_hash).second) changed_.Wait(&mutex_);
-  }
-  // Another request may have pushed the same meanwhile.
   absl::StatusOr<TraceInfo> stored = absl::NotFoundError("");
-  const absl::StatusOr<std::string> same = traces_->FindByContent(request.content_hash);
-  if (same.ok()) stored = traces_->GetInfo(*same);
-  if (absl::IsNotFound(stored.status())) stored = draft->Commit(std::move(info));
   {
-    MutexLock lock(&mutex_);
-    committing_.erase(request.content_hash);
-    changed_.NotifyAll();
+    // Another request may have pushed the same meanwhile.
+    const auto hold = gate_->Enter(request.content_hash);
+    const absl::StatusOr<std::string> same = traces_->FindByContent(request.content_hash);
+    if (same.ok()) stored = traces_->GetInfo(*same);
+    if (absl::IsNotFound(stored.status())) stored = draft->Commit(std::move(info));
   }
   if (stored.ok()) RememberRequest(request, *stored);
   return stored;

@@ -17,7 +17,9 @@
 #include "absl/status/statusor.h"
 #include "common/clock.h"
 #include "common/mutex.h"
+#include "server/ingest/content_gate.h"
 #include "server/ingest/push_decoder.h"
+#include "server/ingest/store_use.h"
 #include "server/limits.h"
 #include "server/metrics.h"
 #include "storage/trace_store.h"
@@ -60,6 +62,7 @@ class PushSession {
   // session. INVALID_ARGUMENT: the rank is not in the world, or is there already.
   absl::StatusOr<std::vector<std::string>> AddRank(RankIndex index);
   // A chunk that was asked for. INVALID_ARGUMENT: it was not, or it does not match.
+  // RESOURCE_EXHAUSTED: the bounds of the upload, its tenant or the store.
   absl::Status AddChunk(const std::string& hash, std::string stored);
   // Checks the whole trace as an import does, and stores it. INVALID_ARGUMENT: chunks or
   // ranks are missing, a rank does not decode or has a dependency cycle, the content hash
@@ -100,8 +103,9 @@ class PushSession {
 // Thread-safe. What it is given must outlive it.
 class PushManager {
  public:
-  PushManager(TraceStore* traces, UploadStore* uploads, Clock* clock, Metrics* metrics,
-              const ServerLimits& limits);
+  // `use` and `gate`: in common with whoever else stores traces.
+  PushManager(TraceStore* traces, UploadStore* uploads, StoreUse* use, ContentGate* gate,
+              Clock* clock, Metrics* metrics, const ServerLimits& limits);
   ~PushManager();
 
   // ABORTED while another session has the request id. ALREADY_EXISTS: the request id is
@@ -134,13 +138,13 @@ class PushManager {
 
   TraceStore* const traces_;
   UploadStore* const uploads_;
+  StoreUse* const use_;
+  ContentGate* const gate_;
   Clock* const clock_;
   Metrics* const metrics_;
   const ServerLimits limits_;
 
   Mutex mutex_;
-  CondVar changed_;
-  std::set<std::string> committing_ ABSL_GUARDED_BY(mutex_);  // Content hashes.
   bool draining_ ABSL_GUARDED_BY(mutex_) = false;
   std::set<std::string> active_ ABSL_GUARDED_BY(mutex_);  // Request ids.
   std::map<std::string, Parked> parked_ ABSL_GUARDED_BY(mutex_);

@@ -14,9 +14,9 @@
 #include "common/sha256.h"
 #include "common/status_matchers.h"
 #include "tests/e2e/test_server.h"
+#include "trace/api/trace_content.h"
 #include "trace/codec/rank_generator.h"
 #include "trace/codec/rank_index.pb.h"
-#include "trace/codec/trace_content.h"
 #include "trace/import/import.h"
 
 namespace chakrad {
