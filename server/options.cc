@@ -20,7 +20,7 @@ std::string WrongAddress(const std::string& address) {
   return fits ? "" : absl::StrCat(address, " is not host:port with a port in [0, 65535]");
 }
 
-void AddLimits(CLI::App* app, ServerLimits* limits) {
+void AddLimits(CLI::App* app, ServerLimits* limits, int64_t* reserve_bytes) {
   const auto add = [app](const char* flag, int64_t* value, const char* help, int64_t highest,
                          int64_t lowest = 1) {
     app->add_option(flag, *value, help)
@@ -36,6 +36,11 @@ void AddLimits(CLI::App* app, ServerLimits* limits) {
       "Bytes of one tenant (label `tenant`), traces and uploads; 0: no bound", kAny, 0);
   add("--max_store_bytes", &limits->store_bytes, "The same of all tenants; 0: no bound", kAny, 0);
   add("--max_pending_jobs", &limits->pending_jobs, "Jobs that wait for a worker", kAny);
+  app->add_option("--reserve_bytes", *reserve_bytes,
+                  "Disk that stays free: uploads and traces that would take it are refused")
+      ->check(CLI::Range(int64_t{0}, kAny))
+      ->capture_default_str()
+      ->group("Limits");
   add("--drain_seconds", &limits->drain_seconds,
       "Seconds that running jobs get on SIGTERM before they are put back as pending", 86'400);
   add("--concurrent_seals", &limits->concurrent_seals, "Traces converted at once", 1'024);
@@ -89,7 +94,7 @@ absl::StatusOr<ParsedCommandLine> ParseCommandLine(int argc, const char* const* 
   app.add_option("--log_level", options.log_level, "debug, info, warning or error")
       ->transform(CLI::CheckedTransformer(levels))
       ->default_str("info");
-  AddLimits(&app, &options.limits);
+  AddLimits(&app, &options.limits, &options.reserve_bytes);
   try {
     app.parse(argc, argv);
   } catch (const CLI::Success& asked) {  // --help, --version

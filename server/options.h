@@ -8,6 +8,7 @@
 #include "absl/status/statusor.h"
 #include "server/limits.h"
 #include "server/log.h"
+#include "storage/limits.h"
 
 namespace chakrad {
 
@@ -22,6 +23,7 @@ struct ServerOptions {
   bool keep_files = false;        // Of every upload, with its trace.
   // Between runs of the retention policies; 0: only when somebody asks.
   int64_t retention_period_seconds = 3600;
+  int64_t reserve_bytes = kDiskReserveBytes;  // See StoreOptions.
   LogLevel log_level = LogLevel::kInfo;
   ServerLimits limits;
 };

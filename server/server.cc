@@ -40,8 +40,8 @@ class RealServer : public ChakradServer {
         stores_(std::move(stores)),
         uploads_(stores_.uploads.get(), stores_.traces.get(), RealClock(), &metrics_,
                  options.limits, std::move(resources)),
-        pushes_(stores_.traces.get(), stores_.uploads.get(), RealClock(), &metrics_,
-                options.limits),
+        pushes_(stores_.traces.get(), stores_.uploads.get(), &uploads_.use(), &uploads_.gate(),
+                RealClock(), &metrics_, options.limits),
         jobs_(stores_.jobs.get(), stores_.traces.get(), RealClock(), &metrics_, options.workers,
               options.limits),
         retention_(stores_.traces.get(), stores_.settings.get(), RealClock(), &metrics_) {}
@@ -189,6 +189,7 @@ absl::StatusOr<std::unique_ptr<ChakradServer>> StartServer(const ServerOptions& 
   StoreOptions store_options;
   store_options.data_dir = options.data_dir;
   store_options.backup_dir = options.backup_dir;
+  store_options.reserve_bytes = options.reserve_bytes;
   store_options.notice = [](const std::string& line) {
     Log(LogLevel::kWarning, "store", {{"message", line}});
   };

@@ -20,6 +20,7 @@ class DaemonProcess {
   const std::string& grpc_address() const { return grpc_address_; }
   const std::string& http_address() const { return http_address_; }
 
+  pid_t pid() const { return pid_; }
   void Signal(int number);
   // Waits for the end. The exit code, or -signal.
   int Wait();
