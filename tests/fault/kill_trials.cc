@@ -14,7 +14,6 @@
 #include <thread>
 #include <utility>
 
-#include "absl/strings/match.h"
 #include "absl/strings/numbers.h"
 #include "absl/strings/str_cat.h"
 #include "client/encoded_trace.h"
@@ -24,7 +23,7 @@
 #include "common/status.h"
 #include "tests/e2e/test_server.h"
 #include "tests/fault/daemon_process.h"
-#include "trace/codec/rank_generator.h"
+#include "trace/import/import.h"
 
 namespace chakrad {
 namespace {
@@ -45,16 +44,18 @@ std::vector<Content> MakeContents() {
   std::vector<Content> contents(1);
   contents[0].kind = "files";
   contents[0].files = ReadFolder("tests/data/collected/mlp_dp/w2");
-  for (uint64_t seed = 1; seed <= 3; ++seed) {
-    Trace trace;
-    trace.world_size = 3;
-    trace.groups.push_back({"world", "", {0, 1, 2}});
-    for (int32_t rank = 0; rank < 3; ++rank) {
-      trace.ranks.push_back(RecordedLikeRank(rank == 0 ? 99 : seed, 1'500, /*cold=*/true));
-      trace.ranks.back().rank = rank;
+  std::vector<ImportFile> files;
+  for (const auto& [name, bytes] : contents[0].files) {
+    files.push_back({name, "tests/data/collected/mlp_dp/w2/" + name});
+  }
+  const Trace recorded = ImportTrace(files, ImportOptions()).value().trace;
+  for (int64_t shift_ns = 1'000; shift_ns <= 3'000; shift_ns += 1'000) {
+    Trace trace = recorded;
+    for (size_t node = 0; node < trace.ranks[1].size(); node += 2) {
+      if (trace.ranks[1].start_ns[node] != kUnknownNs) trace.ranks[1].start_ns[node] += shift_ns;
     }
     Content& content = contents.emplace_back();
-    content.kind = absl::StrCat("ranks-", seed);
+    content.kind = absl::StrCat("ranks-", shift_ns);
     content.encoded = client::EncodeTrace(trace).value();
   }
   return contents;
@@ -72,7 +73,10 @@ absl::StatusOr<std::string> Send(const Content& content, const std::string& id,
     request.set_request_id(id);
     (*request.mutable_labels())["kind"] = content.kind;
     (*request.mutable_labels())["req"] = id;
-    ASSIGN_OR_RETURN(const v1::Trace trace, client->Upload(content.files, request));
+    ASSIGN_OR_RETURN(const v1::Upload upload, client->Create(request));
+    if (upload.state() == v1::Upload::SEALED) return upload.trace();
+    RETURN_IF_ERROR(client->Write(upload.name(), content.files));
+    ASSIGN_OR_RETURN(const v1::Trace trace, client->Seal(upload.name()));
     return trace.name();
   }
   client::EncodedTrace encoded = content.encoded;
@@ -181,6 +185,8 @@ class Trials {
     daemon->Signal(SIGKILL);
     daemon->Wait();
     for (std::thread& uploader : uploaders) uploader.join();
+    cut_off_.merge(unanswered_);
+    unanswered_.clear();
     CountSwept(daemon->Errors());
   }
 
@@ -201,13 +207,14 @@ class Trials {
     }
   }
 
-  // Now and then a request that was not answered, or one that was.
+  // Now and then a request that an earlier daemon did not answer.
   std::optional<Request> Again(std::mt19937_64* random) {
     MutexLock lock(&mutex_);
-    if (!unanswered_.empty() && (*random)() % 2 == 0) {
-      const auto first = unanswered_.begin();
+    if (!cut_off_.empty() && (*random)() % 2 == 0) {
+      const auto first = cut_off_.begin();
       Request request{first->second, first->first};
-      unanswered_.erase(first);
+      unanswered_.insert(*first);
+      cut_off_.erase(first);
       return request;
     }
     return std::nullopt;
@@ -231,8 +238,14 @@ class Trials {
     }
     unanswered_.erase(request.id);
     ++summary_.acknowledged;
-    traces_[*name] = request.content;
+    traces_[*name] = request.id;
     return true;
+  }
+
+  // Whether the request is still to be repeated: a trace of files would then be made anew,
+  // under the same name if its Seal had been cut off.
+  bool MayComeAgain(const std::string& request_id) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_) {
+    return cut_off_.count(request_id) > 0 || unanswered_.count(request_id) > 0;
   }
 
   bool DeleteSome(std::mt19937_64* random, TestClient* client) {
@@ -240,8 +253,11 @@ class Trials {
     {
       MutexLock lock(&mutex_);
       if (traces_.empty()) return true;
-      name = std::next(traces_.begin(), static_cast<int64_t>((*random)() % traces_.size()))->first;
-      traces_.erase(name);
+      const auto chosen =
+          std::next(traces_.begin(), static_cast<int64_t>((*random)() % traces_.size()));
+      if (MayComeAgain(chosen->second)) return true;
+      name = chosen->first;
+      traces_.erase(chosen);
       deleting_.insert(name);
     }
     const absl::Status status = DeleteTrace(name, client);
@@ -285,7 +301,7 @@ class Trials {
     client.Connect(daemon->grpc_address());
     const auto visible = List(&client);
     if (!visible.ok()) return Fail(visible.status().ToString());
-    std::map<std::string, size_t> now;
+    std::map<std::string, std::string> now;
     std::set<std::string> request_ids;
     for (const Visible& trace : *visible) {
       const auto content = std::find_if(contents_.begin(), contents_.end(),
@@ -300,9 +316,9 @@ class Trials {
       if (*exported != content->exported) return Fail(trace.name + " is not as it was sent");
       ++summary_.exports;
       if (traces_.count(trace.name) == 0 && deleting_.count(trace.name) == 0) ++summary_.appeared;
-      now[trace.name] = static_cast<size_t>(content - contents_.begin());
+      now[trace.name] = trace.request_id;
     }
-    for (const auto& [name, content] : traces_) {
+    for (const auto& [name, request_id] : traces_) {
       if (now.count(name) == 0) return Fail(name + " was acknowledged, and is not there");
     }
     deleting_.clear();
@@ -318,11 +334,18 @@ class Trials {
   }
 
   void Prune(size_t keep, TestClient* client) {
-    while (traces_.size() > keep) {
-      const std::string name = traces_.begin()->first;
+    for (auto it = traces_.begin(); traces_.size() > keep && it != traces_.end();) {
+      const std::string name = it->first;
+      {
+        MutexLock lock(&mutex_);
+        if (keep > 0 && MayComeAgain(it->second)) {
+          ++it;
+          continue;
+        }
+      }
       const absl::Status status = DeleteTrace(name, client);
       if (!status.ok()) return Fail(absl::StrCat("prune ", name, ": ", status.ToString()));
-      traces_.erase(name);
+      it = traces_.erase(it);
       deleted_.insert(name);
     }
   }
@@ -363,10 +386,11 @@ class Trials {
   int trial_ = 0;
   Mutex mutex_;  // Over what uploaders change.
   KillTrialsSummary summary_;
-  std::map<std::string, size_t> traces_;      // Acknowledged: content by name.
-  std::set<std::string> deleting_;            // Asked for and not answered.
-  std::set<std::string> deleted_;             // Answered.
-  std::map<std::string, size_t> unanswered_;  // Content by request id.
+  std::map<std::string, std::string> traces_;  // Acknowledged: request ids by name.
+  std::set<std::string> deleting_;             // Asked for and not answered.
+  std::set<std::string> deleted_;              // Answered.
+  std::map<std::string, size_t> cut_off_;      // Of earlier daemons: see unanswered_.
+  std::map<std::string, size_t> unanswered_;   // Content by request id.
 };
 
 }  // namespace
