@@ -8,6 +8,7 @@
 #include "common/status.h"
 #include "server/limits.h"
 #include "trace/codec/chunk_frame.h"
+#include "trace/codec/limits.h"
 
 namespace chakrad {
 namespace {
@@ -40,6 +41,17 @@ absl::StatusOr<RankTrace> CopyFor(const RankTrace& trace, const RankHeader& head
     comm.peer = static_cast<int32_t>(peer);
   }
   return copy;
+}
+
+// What the index says of its cold blocks: a hint.
+size_t ClaimedColdBytes(const RankIndex& index) {
+  uint64_t bytes = 0;
+  for (const ChunkRef& ref : index.cold) {
+    if (ref.span.kind == ChunkKind::kColdBytes) {
+      bytes += std::min<uint64_t>(ref.span.count, kWindowBytes);
+    }
+  }
+  return std::min<uint64_t>(bytes, kMaxPushRawBytes);
 }
 
 // Chunks that do not decode are what the client sent: nothing of ours is lost.
@@ -196,6 +208,7 @@ absl::Status PushDecoder::CountRawBytes(const Task& task, int64_t raw_bytes) {
 absl::Status PushDecoder::Decode(Task* task) {
   const RankIndex& index = task->index;
   RankDecoder decoder(index.header);
+  decoder.ReserveCold(ClaimedColdBytes(index));
   for (const std::vector<ChunkRef>* refs : {&index.hot, &index.cold}) {
     for (const ChunkRef& ref : *refs) {
       ASSIGN_OR_RETURN(const auto stored, Take(ref.hash));

@@ -39,6 +39,8 @@ class RankDecoder {
   // `claimed` says, or has more rows than a window: a RankReader would refuse it, or miss
   // what is in it.
   absl::Status Add(absl::string_view stored, const ChunkSpan& claimed);
+  // Room for this much of cold blocks, so that what is there need not move as more comes.
+  void ReserveCold(size_t bytes);
   // The rank trace, columns checked against `groups_count` groups. Without
   // `with_cold`, its cold block is empty. Call once.
   absl::StatusOr<RankTrace> Finish(bool with_cold, size_t groups_count);

@@ -210,6 +210,8 @@ absl::Status RankDecoder::Add(absl::string_view stored, const ChunkSpan& claimed
   return CheckWindow(span);
 }
 
+void RankDecoder::ReserveCold(size_t bytes) { state_->trace.cold.reserve(bytes); }
+
 absl::StatusOr<RankTrace> RankDecoder::Finish(bool with_cold, size_t groups_count) {
   RankTrace& trace = state_->trace;
   const RankHeader& header = state_->header;
