@@ -373,7 +373,7 @@ absl::StatusOr<int64_t> TraceWriter::Sweep() {
   MutexLock lock(&mutex_);
   RETURN_IF_ERROR(Settle());
   ASSIGN_OR_RETURN(const int64_t chunks_count, chunks_.Sweep(living_drafts_));
-  const std::set<std::string>& living = living_drafts_;
+  const std::set<std::string> living = living_drafts_;
   ASSIGN_OR_RETURN(const int64_t raw_count, SweepRawFiles(kv_.get(), [&living](const auto& key) {
                      return living.count(key) > 0;
                    }));

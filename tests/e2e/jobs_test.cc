@@ -404,7 +404,11 @@ TEST(JobsTest, AJobWithoutTimelineSaysSo) {
 
 TEST(JobsTest, ListsAreNewestFirstAndByTrace) {
   TestServer server;
-  const v1::Trace one = MlpTrace(&server), other = MlpTrace(&server);
+  const v1::Trace one = MlpTrace(&server);
+  v1::CreateUploadRequest labelled;  // Else it would be the same trace.
+  (*labelled.mutable_labels())["which"] = "other";
+  ASSERT_OK_AND_ASSIGN(const v1::Trace other,
+                       server.Upload(ReadFolder("tests/data/collected/mlp_dp/w2"), labelled));
   ASSERT_OK_AND_ASSIGN(const v1::Job a, server.Run(SpecOf(one, "Ring")));
   ASSERT_OK_AND_ASSIGN(const v1::Job b, server.Run(SpecOf(other, "Ring")));
   ASSERT_OK_AND_ASSIGN(const v1::Job c, server.Run(SpecOf(one, "Switch")));
