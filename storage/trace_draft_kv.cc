@@ -212,7 +212,7 @@ absl::StatusOr<RankTrace> TraceDraftKv::AddEncodedRank(const RankIndex& index, s
       const auto stored = ReadOwn(ref);
       if (!stored.ok()) return Annotate(stored.status(), name);
       stored_bytes += static_cast<int64_t>(stored->size());
-      RETURN_IF_ERROR(Annotate(AsInvalid(decoder.Add(*stored)), name));
+      RETURN_IF_ERROR(Annotate(AsInvalid(decoder.Add(*stored, ref.span)), name));
     }
   }
   absl::StatusOr<RankTrace> rank = decoder.Finish(cold, groups_count);

@@ -65,47 +65,6 @@ absl::Status WrongSpan(const ChunkRef& ref, absl::string_view what) {
                                                  ref.span.first, " on: ", what));
 }
 
-// The span of the nodes [begin, end).
-ChunkSpan SpanOfNodes(const RankTrace& rank, uint32_t begin, uint32_t end) {
-  ChunkSpan span{.kind = ChunkKind::kNodes,
-                 .first = begin,
-                 .count = end - begin,
-                 .first_item = rank.dep_begin[begin]};
-  for (uint32_t node = begin; node < end; ++node) {
-    const int64_t start_ns = rank.start_ns[node];
-    if (start_ns == kUnknownNs) continue;
-    const int64_t dur_ns = std::max<int64_t>(rank.dur_ns[node], 0);
-    const int64_t end_ns = start_ns >= INT64_MAX - dur_ns ? INT64_MAX - 1 : start_ns + dur_ns;
-    if (span.min_start_ns == kUnknownNs || start_ns < span.min_start_ns) {
-      span.min_start_ns = start_ns;
-    }
-    span.max_end_ns = std::max(span.max_end_ns, end_ns);
-  }
-  return span;
-}
-
-// What the index says of windows of nodes, against the nodes themselves. A reader of a
-// window relies on it.
-absl::Status CheckNodeSpans(const RankIndex& index, const RankTrace& trace) {
-  uint64_t next = 0;
-  for (const ChunkRef& ref : index.hot) {
-    if (ref.span.kind != ChunkKind::kNodes) continue;
-    if (ref.span.first != next || ref.span.count > trace.size() - next) {
-      return WrongSpan(ref, absl::StrCat("nodes [", ref.span.first, ", +", ref.span.count,
-                                         "), which do not follow on ", next));
-    }
-    ChunkSpan span = SpanOfNodes(trace, static_cast<uint32_t>(next),
-                                 static_cast<uint32_t>(next + ref.span.count));
-    if (!(span == ref.span)) return WrongSpan(ref, "first edge or times differ from its nodes'");
-    next += ref.span.count;
-  }
-  if (next != trace.size()) {
-    return absl::InvalidArgumentError(
-        absl::StrCat("its index tells of ", next, " of ", trace.size(), " nodes"));
-  }
-  return absl::OkStatus();
-}
-
 }  // namespace
 
 PushDecoder::PushDecoder(size_t groups_count, ChunkReader read)
@@ -219,13 +178,13 @@ absl::Status PushDecoder::Decode(Task* task) {
       if (KindOfChunk(*stored) != ref.span.kind || IsCold(ref.span.kind) != (refs == &index.cold)) {
         return WrongSpan(ref, absl::StrCat("it is of kind ", static_cast<int>((*stored)[1])));
       }
-      RETURN_IF_ERROR(AsInvalid(decoder.Add(*stored)));
+      RETURN_IF_ERROR(AsInvalid(decoder.Add(*stored, ref.span)));
     }
   }
   absl::StatusOr<RankTrace> trace = decoder.Finish(/*with_cold=*/true, groups_count_);
   if (!trace.ok()) return AsInvalid(trace.status());
   task->decoded.trace = *std::move(trace);
-  return CheckNodeSpans(index, task->decoded.trace);
+  return absl::OkStatus();
 }
 
 void PushDecoder::Run() {
