@@ -7,6 +7,7 @@
 #include <rocksdb/table.h>
 #include <rocksdb/utilities/checkpoint.h>
 #include <rocksdb/write_batch.h>
+#include <unistd.h>
 
 #include <algorithm>
 #include <filesystem>
@@ -116,6 +117,12 @@ class RocksKv : public Kv {
   absl::Status Write(const KvBatch& batch, bool sync) override {
     if (batch.put_bytes() > kRecordBatchBytes) {
       RETURN_IF_ERROR(CheckFreeSpace(folder_, batch.put_bytes(), reserve_bytes_, "store"));
+    }
+    // The log's file stays open when somebody removes the folder: what is synced to it then
+    // is gone with the process.
+    if (sync && access((folder_ + "/CURRENT").c_str(), F_OK) != 0) {
+      return absl::UnavailableError(absl::StrCat(
+          "store: ", folder_, " is gone; restart the daemon on a folder that is there"));
     }
     rocksdb::WriteBatch rocks_batch;
     for (const KvBatch::Op& op : batch.ops()) RETURN_IF_ERROR(FromRocks(Add(op, &rocks_batch)));
