@@ -36,10 +36,11 @@ absl::Status AsInvalid(const absl::Status& status) {
 }
 
 absl::Status CheckFrame(absl::string_view stored) {
-  const bool is_chunk = ClaimedRawBytes(stored).ok() && KindOfChunk(stored) >= ChunkKind::kNodes &&
-                        KindOfChunk(stored) <= kLastChunkKind;
+  RETURN_IF_ERROR(AsInvalid(ClaimedRawBytes(stored).status()));
+  const bool known =
+      KindOfChunk(stored) >= ChunkKind::kNodes && KindOfChunk(stored) <= kLastChunkKind;
   // Twice: zstd never makes it that much larger.
-  if (is_chunk && stored.size() <= 2 * kMaxChunkRawBytes) return absl::OkStatus();
+  if (known && stored.size() <= 2 * kMaxChunkRawBytes) return absl::OkStatus();
   return absl::InvalidArgumentError("is no chunk of a kind that this daemon knows");
 }
 
