@@ -109,7 +109,7 @@ absl::Status RunNodes(const NodesArgs& args, Session* session) {
     return absl::OkStatus();
   }
   session->PrintText(count == 0 ? "no nodes\n" : table.Text());
-  if (count == args.count) {
+  if (args.count > 0 && count == args.count) {
     session->PrintText(absl::StrCat("(", CountText(count),
                                     " nodes; --count N or --first N for "
                                     "others, --count 0 for all)\n"));

@@ -40,6 +40,9 @@ absl::StatusOr<std::vector<v1::Upload>> ListAll(IngestStub* stub, Session* sessi
 absl::StatusOr<std::string> FindName(const std::string& text, IngestStub* stub, Session* session) {
   if (absl::StartsWith(text, "uploads/")) return FullName("uploads", text);
   ASSIGN_OR_RETURN(const std::vector<v1::Upload> uploads, ListAll(stub, session));
+  for (const v1::Upload& upload : uploads) {  // A name comes first: it is one upload's.
+    if (upload.name() == "uploads/" + text) return upload.name();
+  }
   for (const v1::Upload& upload : uploads) {
     if (upload.request_id() == text) return upload.name();
   }

@@ -85,7 +85,7 @@ absl::StatusOr<ParsedCommandLine> ParseCommandLine(int argc, const char* const* 
                "Keep the files of every upload with its trace, compressed");
   app.add_option("--retention_period_seconds", options.retention_period_seconds,
                  "Seconds between runs of the retention policies; 0: only by chakra retention run")
-      ->check(CLI::Range(int64_t{0}, int64_t{365} * 86'400))
+      ->check(CLI::Range(int64_t{0}, int64_t{6} * 86'400))  // Below kMaxRetentionStepNs.
       ->capture_default_str();
   const std::map<std::string, LogLevel> levels{{"debug", LogLevel::kDebug},
                                                {"info", LogLevel::kInfo},

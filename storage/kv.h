@@ -49,6 +49,11 @@ class KvBatch {
   // The operations of `other`, after those here.
   void Append(const KvBatch& other);
 
+  // For what gives space back, or takes a failed write back: it goes through however
+  // little of the disk is free, where others keep out of the reserve.
+  void UseReserve() { uses_reserve_ = true; }
+  bool uses_reserve() const { return uses_reserve_; }
+
   const std::vector<Op>& ops() const { return ops_; }
   // Of the keys and values of puts.
   int64_t put_bytes() const { return put_bytes_; }
@@ -56,6 +61,7 @@ class KvBatch {
  private:
   std::vector<Op> ops_;
   int64_t put_bytes_ = 0;
+  bool uses_reserve_ = false;
 };
 
 // The keys in [begin, end); an empty end has no bound.

@@ -186,6 +186,27 @@ TEST(OpenTest, AReserveRefusesTracesAndLeavesReadsRecordsAndDeletes) {
   EXPECT_EQ(total_bytes, 0);
 }
 
+TEST(OpenTest, ARefusedCommitOfKnownChunksDoesNotKeepTracesFromBeingDeleted) {
+  const std::string data_dir = FreshFolder();
+  // So many chunks that their counts alone are more than a record.
+  const Trace trace = RandomTrace(1, 250, 60);
+  {
+    ASSERT_OK_AND_ASSIGN(const Stores stores, OpenRocksStores({data_dir, /*reserve_bytes=*/0}));
+    ASSERT_THAT(stores.traces->Put(trace, InfoOf("first")), IsOk());
+    ASSERT_THAT(stores.traces->Put(trace, InfoOf("second")), IsOk());
+  }
+  ASSERT_OK_AND_ASSIGN(const Stores stores, OpenRocksStores({data_dir, INT64_MAX / 2 + 1}));
+  EXPECT_THAT(stores.traces->Put(trace, InfoOf("third")),
+              StatusIs(absl::StatusCode::kResourceExhausted, "no space"));
+  EXPECT_THAT(stores.traces->Delete("first"), IsOk());  // All of its chunks stay, shared.
+  ASSERT_OK_AND_ASSIGN(const VerifyResult second, stores.traces->Verify("second"));
+  EXPECT_TRUE(second.errors.empty()) << second.errors[0];
+  EXPECT_GT(second.chunks_count, 1'700);  // Both kinds of batch are above kRecordBatchBytes.
+  EXPECT_THAT(stores.traces->Delete("second"), IsOk());
+  ASSERT_OK_AND_ASSIGN(const int64_t total_bytes, stores.traces->TotalBytes());
+  EXPECT_EQ(total_bytes, 0);
+}
+
 int64_t FolderBytes(const std::string& folder) {
   int64_t total_bytes = 0;
   for (const auto& entry : std::filesystem::recursive_directory_iterator(folder)) {

@@ -173,7 +173,11 @@ class Planner {
     std::vector<TraceBreakdown> points;
     for (size_t i = 0; i < group.members.size(); ++i) {
       const TraceCard& card = *cards_[group.members[i]];
-      if (!card.breakdown.has_value()) continue;
+      if (!card.breakdown.has_value()) {
+        // Stored before breakdowns were: what it would stand for is not known.
+        if (card.span_ns > 0) keep(i, "its breakdown is not known");
+        continue;
+      }
       with_breakdown.push_back(i);
       points.push_back(*card.breakdown);
     }

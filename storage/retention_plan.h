@@ -42,9 +42,9 @@ struct RetentionPolicy {
 // trace: a clock that went back makes nothing younger. One that is far ahead (or the trace
 // that was stored while it was) would make everything old at once; so where that time is more
 // than kMaxRetentionStepNs later than the last time that is trusted, traces that nothing but
-// their age lets go are *held*: they stay, and the plan says so. Every run that held nothing
-// makes its time the trusted one, as does setting the first policies; a person can also say
-// that the clock is right.
+// their age lets go are *held*: they stay, and the plan says so. Every run whose time was
+// trusted makes it the last such time, as does setting the first policies; a person can also
+// say that the clock is right.
 inline constexpr int64_t kMaxRetentionStepNs = int64_t{7} * 24 * 3600 * 1'000'000'000;
 
 struct RetentionTime {

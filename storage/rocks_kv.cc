@@ -115,7 +115,7 @@ class RocksKv : public Kv {
   }
 
   absl::Status Write(const KvBatch& batch, bool sync) override {
-    if (batch.put_bytes() > kRecordBatchBytes) {
+    if (batch.put_bytes() > kRecordBatchBytes && !batch.uses_reserve()) {
       RETURN_IF_ERROR(CheckFreeSpace(folder_, batch.put_bytes(), reserve_bytes_, "store"));
     }
     // The log's file stays open when somebody removes the folder: what is synced to it then

@@ -32,7 +32,11 @@ std::optional<double> Share(const TraceCard& card) {
   if (!card.breakdown.has_value()) return std::nullopt;
   return (*card.breakdown).*kMember;
 }
-std::optional<double> Quality(const TraceCard& card) { return card.quality; }
+// Traces from before the conformance suite have no score; a real one is 0 only with errors.
+std::optional<double> Quality(const TraceCard& card) {
+  if (card.quality == 0 && card.errors_count == 0) return std::nullopt;
+  return card.quality;
+}
 
 constexpr TraceFieldInfo kFields[] = {
     {"id", Kind::kText},

@@ -244,6 +244,7 @@ absl::Status TraceWriter::Settle() {
 
 absl::Status TraceWriter::Undo(const Failed& failed) {
   KvBatch batch;
+  batch.UseReserve();
   const DraftState& draft = *failed.draft;
   if (failed.applied) {
     ChunkTotals ignored;
@@ -274,6 +275,7 @@ void TraceWriter::Abandon(std::unique_ptr<DraftState> draft) {
 void TraceWriter::AbandonLocked(const DraftState& draft) {
   living_drafts_.erase(draft.key);
   KvBatch batch;
+  batch.UseReserve();
   const absl::StatusOr<int64_t> freed_bytes = chunks_.Unpin(draft.pins, &batch);
   if (!freed_bytes.ok()) return;  // What fails here leaves orphans, which the next start sweeps.
   DeletePending(draft, &batch);
@@ -318,6 +320,7 @@ absl::Status TraceWriter::WriteDelete(absl::string_view id, const Content& conte
   MutexLock lock(&mutex_);
   RETURN_IF_ERROR(Settle());
   KvBatch batch;
+  batch.UseReserve();
   DeleteRecords(id, content.rank_keys, &batch);
   if (!content.all_rank_keys) {
     const KvRange ranks = RankKeys(id);

@@ -93,8 +93,9 @@ class Verifier {
         }
         // A rank with a hole does not decode: that would be the same error again.
         if (result_.errors.size() > errors_before) continue;
-        RETURN_IF_ERROR(Note(absl::StrCat(name, ": chunk ", absl::BytesToHexString(ref.hash)),
-                             decoder.Add(*stored)));
+        RETURN_IF_ERROR(
+            Note(absl::StrCat(name, ": chunk ", absl::BytesToHexString(ref.hash)),
+                 index.has_spans ? decoder.Add(*stored, ref.span) : decoder.Add(*stored)));
       }
     }
     if (result_.errors.size() > errors_before || !has_manifest_) return absl::OkStatus();

@@ -308,8 +308,8 @@ absl::StatusOr<std::unique_ptr<PushSession>> PushManager::Begin(PushRequest requ
           absl::StrCat("request_id: ", request.request_id, " is being pushed by another stream"));
     }
     if (active_.size() >= kMaxPushStreams) {
-      return absl::ResourceExhaustedError(
-          absl::StrCat(active_.size(), " traces are being pushed, the most at once"));
+      return absl::UnavailableError(absl::StrCat(
+          active_.size(), " traces are being pushed, the most at once; try again soon"));
     }
     active_.insert(request.request_id);
   }

@@ -183,16 +183,20 @@ absl::Status RetentionManager::RunOnce(bool trust_clock,
   ASSIGN_OR_RETURN(const auto policies, Get());
   ASSIGN_OR_RETURN(const RetentionPlan plan, MakePlan(policies->policies, trust_clock));
   counts->held_traces = plan.held_count;
-  if (plan.held_count > 0) {
+  if (!plan.held_because.empty()) {
     Log(LogLevel::kWarning, "retention_held",
         {{"traces", absl::StrCat(plan.held_count)}, {"because", plan.held_because}});
   }
+  absl::Status failure;
   // Oldest first: a run that is cut short leaves what is worth most.
   for (auto it = plan.decisions.rbegin(); it != plan.decisions.rend(); ++it) {
     if (!it->goes && !it->held) continue;
     RetentionOutcome done{*it, false, it->reason};
     if (it->goes) {
       if (IsStopping()) return absl::UnavailableError("the daemon is shutting down");
+      // Whoever sets other policies wants an end of what these do.
+      ASSIGN_OR_RETURN(const auto now, Get());
+      if (now != policies) return absl::AbortedError("the policies were changed during the run");
       const absl::Status deleted = traces_->Delete(it->card->id);
       done.deleted = deleted.ok();
       if (deleted.ok()) {
@@ -203,13 +207,17 @@ absl::Status RetentionManager::RunOnce(bool trust_clock,
       } else if (absl::IsFailedPrecondition(deleted) || absl::IsDataLoss(deleted)) {
         ++(absl::IsDataLoss(deleted) ? counts->damaged_traces : counts->in_use_traces);
         done.reason = absl::StrCat("stays: ", deleted.message());
-      } else {
+      } else if (absl::IsUnavailable(deleted)) {
         return Annotate(deleted, absl::StrCat("trace ", it->card->id));
+      } else {  // One trace must not keep the others from going.
+        done.reason = absl::StrCat("stays: ", deleted.message());
+        if (failure.ok()) failure = Annotate(deleted, absl::StrCat("trace ", it->card->id));
       }
     }
     if (!outcome(done)) return absl::CancelledError("the caller went away");
   }
-  if (plan.held_count > 0 || policies->policies.empty()) return absl::OkStatus();
+  RETURN_IF_ERROR(failure);
+  if (!plan.held_because.empty() || policies->policies.empty()) return absl::OkStatus();
   return settings_->Set({{kTrustedTimeSetting, absl::StrCat(plan.now_unix_ns)}});
 }
 

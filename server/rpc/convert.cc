@@ -101,11 +101,13 @@ void FitIntoAnswer(v1::Trace* trace) {
   const int findings = CutUntilItFits(trace->mutable_check()->mutable_findings(), *trace);
   const int files = CutUntilItFits(trace->mutable_files(), *trace);
   const int groups = CutUntilItFits(trace->mutable_process_groups(), *trace);
+  const int raw_files = CutUntilItFits(trace->mutable_raw_files(), *trace);
   const int ranks = CutUntilItFits(trace->mutable_ranks(), *trace);
   const int notices = CutUntilItFits(trace->mutable_notices(), *trace);
   trace->add_notices(absl::StrCat("this answer leaves out, for its size: listed rejections, ",
                                   findings, " findings, ", files, " files, ", groups,
-                                  " process groups, ", ranks, " ranks, ", notices, " notices"));
+                                  " process groups, ", raw_files, " kept files, ", ranks,
+                                  " ranks, ", notices, " notices"));
 }
 
 void FitIntoAnswer(v1::Job* job) {

@@ -177,6 +177,7 @@ TEST(RoadTest, ListsFilterPageAndDelete) {
   for (int i = 0; i < 5; ++i) {
     v1::CreateUploadRequest request;
     (*request.mutable_labels())["job"] = i < 3 ? "a" : "b";
+    (*request.mutable_labels())["step"] = std::to_string(i);  // Else they were one trace.
     ASSERT_OK_AND_ASSIGN(const v1::Trace trace,
                          server.Upload(ReadFolder("tests/data/collected/mlp_dp/w2"), request));
     names.push_back(trace.name());
