@@ -58,6 +58,9 @@ struct IngestArgs {
 
 // What options say together, and what they cannot.
 absl::Status SettleOptions(IngestArgs* args) {
+  if (args->convert_here && args->keep_files) {
+    return UsageError("--keep-files: files do not leave this machine with --convert-here");
+  }
   if (args->join.empty()) {
     if (args->join_plan.expected_files > 0 || !args->seal_after.empty() || args->join_plan.wait) {
       return UsageError("--expect, --seal-after and --wait go with --join");

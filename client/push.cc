@@ -146,7 +146,8 @@ class Push {
     if (!trace.has_value()) return absl::UnavailableError("the server ended the stream early");
     return PushResult{*std::move(trace), progress_.sent_bytes, answers.known()};
   }
-  int64_t sent_bytes() const { return progress_.sent_bytes; }
+  // That the last stream was asked for, as far as it came.
+  int64_t asked_bytes() const { return asked_bytes_; }
 
  private:
   // Stops where the stream breaks; the status of the stream tells why.
@@ -156,7 +157,8 @@ class Push {
       if (!stream->Write(header)) return;
     }
     size_t named = 0, answered = 0;
-    int64_t asked_bytes = 0;
+    asked_bytes_ = 0;
+    progress_.checking = false;
     while (answered < trace_.ranks.size()) {
       const bool all_named = named == trace_.ranks.size() || named - answered >= kRanksAhead;
       const auto missing = answers->NextMissing(/*wait=*/all_named);
@@ -166,9 +168,9 @@ class Push {
           const auto chunk = trace_.chunks.find(hash);
           // A server that asks for what it was not told of is none that we know.
           if (chunk == trace_.chunks.end() || !SendChunk(hash, chunk->second, stream)) return;
-          asked_bytes += static_cast<int64_t>(chunk->second.size());
+          asked_bytes_ += static_cast<int64_t>(chunk->second.size());
         }
-        progress_.known_bytes = std::max<int64_t>(0, progress_.bytes - asked_bytes);
+        progress_.known_bytes = std::max<int64_t>(0, progress_.bytes - asked_bytes_);
         options_.progress(progress_);
       } else if (answers->ended() || !SendRank(trace_.ranks[named++], stream)) {
         return;
@@ -212,6 +214,7 @@ class Push {
   const EncodedTrace& trace_;
   const PushOptions& options_;
   PushProgress progress_;
+  int64_t asked_bytes_ = 0;
   v1::PushTraceRequest request_;  // Of chunks: keeps its buffers.
 };
 
@@ -227,11 +230,16 @@ absl::StatusOr<PushResult> PushTrace(const std::shared_ptr<grpc::Channel>& chann
   const std::unique_ptr<v1::IngestService::Stub> stub = v1::IngestService::NewStub(channel);
   Backoff backoff(options.retry, options.sleep);
   Push push(trace, options);
+  int64_t least_asked_bytes = INT64_MAX;
   for (;;) {
-    const int64_t before_bytes = push.sent_bytes();
     absl::StatusOr<PushResult> result = push.Run(stub.get(), request_id);
     if (result.ok() || !CanGoOn(result.status())) return result;
-    if (push.sent_bytes() > before_bytes) backoff.Reset();
+    // What was sent and not taken is no progress: a server that ends with each try must
+    // not be asked for ever.
+    if (push.asked_bytes() > 0 && push.asked_bytes() < least_asked_bytes) {
+      least_asked_bytes = push.asked_bytes();
+      backoff.Reset();
+    }
     if (!backoff.Wait()) return result;
   }
 }

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <map>
+#include <set>
 #include <utility>
 
 #include "absl/strings/escaping.h"
@@ -104,6 +105,7 @@ class TraceDraftKv : public TraceDraft {
   std::map<int32_t, Rank> ranks_;
   int64_t stored_bytes_ = 0;
   std::vector<RawFileInfo> raw_files_;
+  std::set<std::string> raw_names_;
   std::vector<int64_t> raw_stored_bytes_;  // Of each.
 };
 
@@ -242,8 +244,7 @@ absl::Status TraceDraftKv::AddDecodedRank(const RankIndex& index, const RankTrac
 absl::Status TraceDraftKv::AddRawFile(const std::string& file, const std::string& path) {
   CHECK(state_ != nullptr) << "after Commit";
   RETURN_IF_ERROR(CheckLength("file", file, kMaxFileNameBytes));
-  for (const RawFileInfo& kept : raw_files_) {
-    if (kept.file != file) continue;
+  if (!raw_names_.insert(file).second) {
     return absl::InvalidArgumentError(absl::StrCat("file: ", file, " is kept already"));
   }
   state_->has_raw = true;  // Also when it fails half way.
