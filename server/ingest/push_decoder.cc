@@ -1,12 +1,12 @@
 #include "server/ingest/push_decoder.h"
 
-#include <algorithm>
 #include <exception>
 #include <utility>
 
 #include "absl/strings/str_cat.h"
 #include "common/status.h"
 #include "server/limits.h"
+#include "trace/check/comm_details.h"
 #include "trace/codec/chunk_frame.h"
 #include "trace/codec/limits.h"
 
@@ -41,17 +41,6 @@ absl::StatusOr<RankTrace> CopyFor(const RankTrace& trace, const RankHeader& head
     comm.peer = static_cast<int32_t>(peer);
   }
   return copy;
-}
-
-// What the index says of its cold blocks: a hint.
-size_t ClaimedColdBytes(const RankIndex& index) {
-  uint64_t bytes = 0;
-  for (const ChunkRef& ref : index.cold) {
-    if (ref.span.kind == ChunkKind::kColdBytes) {
-      bytes += std::min<uint64_t>(ref.span.count, kWindowBytes);
-    }
-  }
-  return std::min<uint64_t>(bytes, kMaxPushRawBytes);
 }
 
 // Chunks that do not decode are what the client sent: nothing of ours is lost.
@@ -167,7 +156,7 @@ absl::Status PushDecoder::CountRawBytes(const Task& task, int64_t raw_bytes) {
 absl::Status PushDecoder::Decode(Task* task) {
   const RankIndex& index = task->index;
   RankDecoder decoder(index.header);
-  decoder.ReserveCold(ClaimedColdBytes(index));
+  decoder.KeepCold(NodesWithCommDetails);  // CheckTrace reads no others.
   for (const std::vector<ChunkRef>* refs : {&index.hot, &index.cold}) {
     for (const ChunkRef& ref : *refs) {
       ASSIGN_OR_RETURN(const auto stored, Take(ref.hash));

@@ -23,7 +23,7 @@
 namespace chakrad {
 
 struct PushedRank {
-  RankTrace trace;
+  RankTrace trace;  // Of cold blocks only those of NodesWithCommDetails; nothing else reads any.
   int64_t stored_bytes = 0;  // Of its chunks.
 };
 

@@ -114,4 +114,26 @@ CommDetails CommDetailsOf(const RankTrace& rank, const CheckGraph& graph, uint32
   return OfChildren(rank, graph, launch);
 }
 
+std::vector<bool> NodesWithCommDetails(const RankTrace& rank) {
+  std::vector<bool> read(rank.size(), false), launches(rank.size(), false);
+  bool any_launch = false;
+  for (uint32_t node = 0; node < rank.size(); ++node) {
+    if (!IsComm(rank.type[node])) continue;
+    read[node] = true;
+    uint32_t call = FirstDependency(rank, node, EdgeKind::kLaunch);
+    if (call == kNone) continue;
+    launches[call] = any_launch = true;
+    for (int level = 0; level <= kLevelsUp && call != kNone; ++level) {
+      read[call] = true;
+      call = FirstDependency(rank, call, EdgeKind::kControl);
+    }
+  }
+  for (uint32_t node = 0; node < rank.size() && any_launch; ++node) {
+    for (uint32_t j = rank.dep_begin[node]; j < rank.dep_begin[node + 1]; ++j) {
+      if (launches[rank.dep_node[j]]) read[node] = true;
+    }
+  }
+  return read;
+}
+
 }  // namespace chakrad

@@ -28,6 +28,11 @@ struct CommDetails {
 // launched it, else on a call around or inside that. Nothing where no cold block is. O(neighbours).
 CommDetails CommDetailsOf(const RankTrace& rank, const CheckGraph& graph, uint32_t node);
 
+// Nodes whose cold blocks CommDetailsOf may read, whichever communication node it is asked about:
+// those of all others need not be there. An entry a node. `rank` needs its type and dependencies
+// only. O(nodes + edges).
+std::vector<bool> NodesWithCommDetails(const RankTrace& rank);
+
 }  // namespace chakrad
 
 #endif  // CHAKRAD_TRACE_CHECK_COMM_DETAILS_H_

@@ -60,7 +60,7 @@ absl::Status DecodeStringLengths(absl::string_view raw, DecodedChunk* out) {
   return absl::OkStatus();
 }
 
-absl::Status DecodeRows(const RankHeader& header, ChunkKind kind, std::string raw,
+absl::Status DecodeRows(const RankHeader& header, ChunkKind kind, absl::string_view raw,
                         DecodedChunk* out) {
   RankTrace& columns = out->columns;
   switch (kind) {
@@ -89,7 +89,7 @@ absl::Status DecodeRows(const RankHeader& header, ChunkKind kind, std::string ra
       return DecodeStringLengths(raw, out);
     case ChunkKind::kStringBytes:
       out->span.count = raw.size();
-      out->bytes = std::move(raw);
+      out->bytes.assign(raw.data(), raw.size());
       return absl::OkStatus();
     case ChunkKind::kStrings:
       RETURN_IF_ERROR(AppendStrings(raw, &columns.strings));
@@ -118,11 +118,11 @@ size_t DecodedChunk::MemoryBytes() const {
 
 absl::Status DecodeChunk(const RankHeader& header, absl::string_view stored, uint64_t first,
                          uint64_t first_item, ChunkFramer* framer, DecodedChunk* out) {
-  ASSIGN_OR_RETURN(ChunkFramer::Unpacked chunk, framer->Unpack(stored));
+  ASSIGN_OR_RETURN(const ChunkFramer::Unpacked chunk, framer->Unpack(stored));
   out->span.kind = chunk.kind;
   out->span.first = first;
   out->span.first_item = first_item;
-  RETURN_IF_ERROR(DecodeRows(header, chunk.kind, std::move(chunk.raw), out));
+  RETURN_IF_ERROR(DecodeRows(header, chunk.kind, chunk.raw, out));
   if (chunk.kind == ChunkKind::kGroups || chunk.kind == ChunkKind::kStringBytes) {
     return absl::OkStatus();
   }

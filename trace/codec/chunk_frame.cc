@@ -66,15 +66,16 @@ absl::StatusOr<size_t> ClaimedRawBytes(absl::string_view stored) {
 
 absl::StatusOr<ChunkFramer::Unpacked> ChunkFramer::Unpack(absl::string_view stored) {
   ASSIGN_OR_RETURN(const size_t raw_bytes, ClaimedRawBytes(stored));
-  Unpacked unpacked{KindOfChunk(stored), std::string(raw_bytes, '\0')};
+  const ChunkKind kind = KindOfChunk(stored);
+  if (buffer_.size() < raw_bytes) buffer_.resize(raw_bytes);
   stored.remove_prefix(kHeaderBytes);
-  const size_t got = ZSTD_decompressDCtx(contexts_->decompress, unpacked.raw.data(), raw_bytes,
+  const size_t got = ZSTD_decompressDCtx(contexts_->decompress, buffer_.data(), raw_bytes,
                                          stored.data(), stored.size());
   if (ZSTD_isError(got)) {
     return absl::DataLossError(absl::StrCat("chunk: ", ZSTD_getErrorName(got)));
   }
   if (got != raw_bytes) return absl::DataLossError("chunk: is shorter than its frame says");
-  return unpacked;
+  return Unpacked{kind, absl::string_view(buffer_.data(), raw_bytes)};
 }
 
 }  // namespace chakrad

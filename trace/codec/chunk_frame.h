@@ -54,15 +54,16 @@ class ChunkFramer {
 
   struct Unpacked {
     ChunkKind kind;
-    std::string raw;
+    absl::string_view raw;  // Until the next call of Unpack.
   };
   // DATA_LOSS for bytes that are not such a chunk; never allocates more than
-  // kMaxChunkRawBytes for them.
+  // kMaxChunkRawBytes for them, and keeps that for the next.
   absl::StatusOr<Unpacked> Unpack(absl::string_view stored);
 
  private:
   struct Contexts;
   std::unique_ptr<Contexts> contexts_;
+  std::string buffer_;  // As large as the largest chunk unpacked: new pages cost more than zstd.
 };
 
 }  // namespace chakrad

@@ -7,6 +7,7 @@
 #include <functional>
 #include <memory>
 #include <string>
+#include <vector>
 
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
@@ -39,8 +40,12 @@ class RankDecoder {
   // `claimed` says, or has more rows than a window: a RankReader would refuse it, or miss
   // what is in it.
   absl::Status Add(absl::string_view stored, const ChunkSpan& claimed);
-  // Room for this much of cold blocks, so that what is there need not move as more comes.
-  void ReserveCold(size_t bytes);
+  // From here on cold chunks are checked as ever, but of cold blocks only those are kept that
+  // `wanted` names, given the rank's nodes and edges: an entry a node. Finish gives all others,
+  // and the file's, as empty ones. Call before the first cold chunk; those must come in
+  // EncodeRank's order then.
+  using ColdFilter = std::function<std::vector<bool>(const RankTrace& rank)>;
+  void KeepCold(ColdFilter wanted);
   // The rank trace, columns checked against `groups_count` groups. Without
   // `with_cold`, its cold block is empty. Call once.
   absl::StatusOr<RankTrace> Finish(bool with_cold, size_t groups_count);

@@ -4,6 +4,7 @@
 #include <zstd.h>
 
 #include <algorithm>
+#include <functional>
 #include <iterator>
 #include <random>
 #include <set>
@@ -67,6 +68,74 @@ TEST(TraceCodecTest, ARankOfSeveralWindowsComesBack) {
   EXPECT_GT(std::count(encoded.kinds.begin(), encoded.kinds.end(), ChunkKind::kColdBytes), 1);
   ASSERT_OK_AND_ASSIGN(const RankTrace decoded, Decode(encoded));
   ExpectSameRank(decoded, rank);
+}
+
+// Decodes with a filter that keeps a share of the cold blocks.
+absl::StatusOr<RankTrace> DecodeSome(const Encoded& encoded, const std::vector<bool>& wanted) {
+  RankDecoder decoder(encoded.header);
+  decoder.KeepCold([&](const RankTrace& rank) {
+    EXPECT_EQ(rank.dep_node.size(), encoded.header.edges_count);
+    return wanted;
+  });
+  for (const std::string& chunk : encoded.chunks) {
+    if (absl::Status added = decoder.Add(chunk); !added.ok()) return added;
+  }
+  return decoder.Finish(/*with_cold=*/true, kGroupsCount);
+}
+
+TEST(TraceCodecTest, OfColdBlocksThoseThatAreWantedComeBack) {
+  for (const int percent : {0, 2, 50, 100}) {
+    SCOPED_TRACE(percent);
+    std::mt19937_64 random(percent);
+    RankTrace rank = RandomRank(8, 2 * kWindowRows + 1234, /*cold=*/true, kGroupsCount);
+    rank.file_cold = "version";
+    const Encoded encoded = Encode(rank);
+    ASSERT_GT(std::count(encoded.kinds.begin(), encoded.kinds.end(), ChunkKind::kColdBytes), 1);
+    std::vector<bool> wanted;
+    RankTrace expected = rank;
+    expected.cold.clear();
+    expected.file_cold.clear();
+    for (uint32_t node = 0; node < rank.size(); ++node) {
+      wanted.push_back(random() % 100 < static_cast<uint64_t>(percent));
+      if (wanted[node]) expected.cold += std::string(rank.ColdOf(node));
+      expected.cold_begin[node + 1] = expected.cold.size();
+    }
+    ASSERT_OK_AND_ASSIGN(const RankTrace decoded, DecodeSome(encoded, wanted));
+    ExpectSameRank(decoded, expected);
+  }
+}
+
+TEST(TraceCodecTest, ColdBlocksThatAreNotWantedAreCheckedAllTheSame) {
+  RankTrace rank = RandomRank(8, 300, /*cold=*/true, kGroupsCount);
+  rank.file_cold = "version";
+  const Encoded good = Encode(rank);
+  const std::vector<bool> none(rank.size(), false);
+  ASSERT_THAT(DecodeSome(good, none).status(), IsOk());
+  const auto refused = [&](const std::function<void(Encoded*)>& change) {
+    Encoded changed = good;
+    change(&changed);
+    return DecodeSome(changed, none).status();
+  };
+  const auto is_damage = StatusIs(absl::StatusCode::kDataLoss, "");
+  const auto at = [&](ChunkKind kind) {
+    return std::find(good.kinds.begin(), good.kinds.end(), kind) - good.kinds.begin();
+  };
+  const auto lengths = at(ChunkKind::kColdLengths), bytes = at(ChunkKind::kColdBytes);
+  ChunkFramer framer;
+  const std::string raw(framer.Unpack(good.chunks[bytes])->raw);
+  const std::string less = *framer.Pack(ChunkKind::kColdBytes, raw.substr(1));
+  const std::string more = *framer.Pack(ChunkKind::kColdBytes, raw + "x");
+  EXPECT_THAT(refused([&](Encoded* e) { e->chunks[bytes] = less; }), is_damage);
+  EXPECT_THAT(refused([&](Encoded* e) { e->chunks[bytes] = more; }), is_damage);
+  EXPECT_THAT(refused([&](Encoded* e) { e->chunks[bytes].pop_back(); }), is_damage);
+  EXPECT_THAT(refused([&](Encoded* e) { std::swap(e->chunks[bytes], e->chunks[lengths]); }),
+              is_damage);
+  EXPECT_THAT(refused([&](Encoded* e) { e->chunks.erase(e->chunks.begin() + bytes); }), is_damage);
+  EXPECT_THAT(refused([&](Encoded* e) { e->chunks.erase(e->chunks.begin() + lengths); }),
+              is_damage);
+  EXPECT_THAT(refused([&](Encoded* e) { e->chunks.pop_back(); }), is_damage);  // The file's.
+  EXPECT_THAT(refused([&](Encoded* e) { e->header.has_cold = false; }), is_damage);
+  EXPECT_THAT(refused([&](Encoded* e) { ++e->header.file_cold_bytes; }), is_damage);
 }
 
 TEST(TraceCodecTest, AnEmptyRankComesBack) {
@@ -186,14 +255,15 @@ TEST(TraceCodecTest, ChangedMessagesGiveAStatusOrColumnsThatFit) {
     for (int round = 0; round < 100; ++round) {
       Encoded changed = encoded;
       const size_t at = random() % changed.chunks.size();
-      ASSERT_OK_AND_ASSIGN(ChunkFramer::Unpacked chunk, framer.Unpack(changed.chunks[at]));
-      if (chunk.raw.empty()) continue;
+      ASSERT_OK_AND_ASSIGN(const ChunkFramer::Unpacked chunk, framer.Unpack(changed.chunks[at]));
+      std::string raw(chunk.raw);
+      if (raw.empty()) continue;
       const int flips = 1 + static_cast<int>(random() % 3);
       for (int i = 0; i < flips; ++i) {
-        chunk.raw[random() % chunk.raw.size()] ^= static_cast<char>(1u << random() % 8);
+        raw[random() % raw.size()] ^= static_cast<char>(1u << random() % 8);
       }
-      if (random() % 4 == 0) chunk.raw.resize(random() % chunk.raw.size());
-      ASSERT_OK_AND_ASSIGN(changed.chunks[at], framer.Pack(chunk.kind, chunk.raw));
+      if (random() % 4 == 0) raw.resize(random() % raw.size());
+      ASSERT_OK_AND_ASSIGN(changed.chunks[at], framer.Pack(chunk.kind, raw));
       const absl::StatusOr<RankTrace> decoded = Decode(changed);
       if (decoded.ok()) {
         ++accepted;

@@ -1,10 +1,12 @@
 // RankDecoder: all chunks of a rank to its columns. Nothing in a chunk is trusted:
 // each index, count and sum is checked here, by chunk_decoding.h or by
 // CheckRankColumns.
+#include <algorithm>
 #include <utility>
 #include <vector>
 
 #include "absl/strings/str_cat.h"
+#include "common/check.h"
 #include "common/status.h"
 #include "trace/codec/chunk.pb.h"
 #include "trace/codec/chunk_decoding.h"
@@ -45,6 +47,15 @@ struct RankDecoder::State {
     uint64_t bytes = 0;
   };
   Sum string_sum, cold_sum;
+  uint64_t cold_bytes = 0, file_cold_bytes = 0;  // That came, whether or not they are kept.
+  // Which cold blocks are kept; null: all.
+  ColdFilter cold_filter;
+  bool cold_filtered = false;  // The next two are there.
+  struct Range {
+    uint64_t begin, end;
+  };
+  std::vector<Range> kept_cold;  // Among all bytes of cold blocks, ascending.
+  size_t next_kept = 0;          // The first of these of which bytes are still to come.
 
   // What the next chunk of a kind begins with, as EncodeRank would say it.
   ChunkSpan NextSpan(ChunkKind kind);
@@ -55,6 +66,9 @@ struct RankDecoder::State {
   absl::Status AddRaw(ChunkKind kind, absl::string_view raw);
   absl::Status AddEdges(absl::string_view raw);
   absl::Status FinishStrings();
+  absl::Status CheckNodesAndEdges() const;
+  absl::Status FilterCold();
+  absl::Status AddColdBytes(absl::string_view raw);
   absl::Status FinishCold();
 };
 
@@ -83,9 +97,9 @@ uint64_t RankDecoder::State::RowsOf(ChunkKind kind) const {
     case ChunkKind::kColdLengths:
       return cold_lengths.size();
     case ChunkKind::kColdBytes:
-      return trace.cold.size();
+      return cold_bytes;
     case ChunkKind::kFileCold:
-      return trace.file_cold.size();
+      return file_cold_bytes;
   }
   return 0;
 }
@@ -140,7 +154,67 @@ absl::Status RankDecoder::State::FinishStrings() {
   return absl::OkStatus();
 }
 
+absl::Status RankDecoder::State::CheckNodesAndEdges() const {
+  if (trace.id.size() == header.nodes_count && trace.dep_node.size() == header.edges_count) {
+    return absl::OkStatus();
+  }
+  return DamagedChunk(absl::StrCat("nodes or edges are missing: ", trace.id.size(), " of ",
+                                   header.nodes_count, " and ", trace.dep_node.size(), " of ",
+                                   header.edges_count));
+}
+
+// From all lengths: where those blocks will come that are kept, and cold_begin.
+absl::Status RankDecoder::State::FilterCold() {
+  RETURN_IF_ERROR(CheckNodesAndEdges());
+  if (!header.has_cold) return DamagedChunk("cold blocks of a rank that has none");
+  if (cold_lengths.size() != header.nodes_count) {
+    return DamagedChunk("cold blocks and nodes differ in number, or come before their lengths");
+  }
+  const std::vector<bool> wanted = cold_filter(trace);
+  CHECK(wanted.size() == cold_lengths.size()) << wanted.size();
+  trace.cold_begin.reserve(cold_lengths.size() + 1);
+  trace.cold_begin.push_back(0);
+  uint64_t end = 0, kept = 0;
+  for (size_t node = 0; node < cold_lengths.size(); ++node) {
+    const uint64_t length = cold_lengths[node];
+    if (length > UINT64_MAX - end) return DamagedChunk("cold blocks are longer than their bytes");
+    if (wanted[node] && length > 0) {
+      kept_cold.push_back({end, end + length});
+      kept += length;
+    }
+    end += length;
+    trace.cold_begin.push_back(kept);
+  }
+  cold_filtered = true;
+  return absl::OkStatus();
+}
+
+absl::Status RankDecoder::State::AddColdBytes(absl::string_view raw) {
+  const uint64_t begin = cold_bytes;
+  cold_bytes += raw.size();
+  if (cold_filter == nullptr) {
+    trace.cold.append(raw.data(), raw.size());
+    return absl::OkStatus();
+  }
+  if (!cold_filtered) RETURN_IF_ERROR(FilterCold());
+  for (; next_kept < kept_cold.size(); ++next_kept) {
+    const Range& range = kept_cold[next_kept];
+    if (range.begin >= cold_bytes) break;
+    const uint64_t from = std::max(range.begin, begin), to = std::min(range.end, cold_bytes);
+    trace.cold.append(raw.data() + (from - begin), to - from);
+    if (range.end > cold_bytes) break;  // The rest comes with the next chunk.
+  }
+  return absl::OkStatus();
+}
+
 absl::Status RankDecoder::State::FinishCold() {
+  if (cold_filter != nullptr) {
+    if (!cold_filtered) RETURN_IF_ERROR(FilterCold());
+    const uint64_t lengths_sum = cold_sum.Advance(cold_lengths);
+    if (lengths_sum > cold_bytes) return DamagedChunk("cold blocks are longer than their bytes");
+    if (lengths_sum < cold_bytes) return DamagedChunk("cold blocks are shorter than their bytes");
+    return absl::OkStatus();
+  }
   if (cold_lengths.size() != header.nodes_count) {
     return DamagedChunk("cold blocks and nodes differ in number");
   }
@@ -187,10 +261,10 @@ absl::Status RankDecoder::State::AddRaw(ChunkKind kind, absl::string_view raw) {
     case ChunkKind::kColdLengths:
       return AppendLengths(raw, &cold_lengths);
     case ChunkKind::kColdBytes:
-      trace.cold.append(raw.data(), raw.size());
-      return absl::OkStatus();
+      return AddColdBytes(raw);
     case ChunkKind::kFileCold:
-      trace.file_cold.append(raw.data(), raw.size());
+      file_cold_bytes += raw.size();
+      if (cold_filter == nullptr) trace.file_cold.append(raw.data(), raw.size());
       return absl::OkStatus();
   }
   return DamagedChunk("its kind is unknown");
@@ -210,23 +284,20 @@ absl::Status RankDecoder::Add(absl::string_view stored, const ChunkSpan& claimed
   return CheckWindow(span);
 }
 
-void RankDecoder::ReserveCold(size_t bytes) { state_->trace.cold.reserve(bytes); }
+void RankDecoder::KeepCold(ColdFilter wanted) { state_->cold_filter = std::move(wanted); }
 
 absl::StatusOr<RankTrace> RankDecoder::Finish(bool with_cold, size_t groups_count) {
   RankTrace& trace = state_->trace;
   const RankHeader& header = state_->header;
-  if (trace.id.size() != header.nodes_count || trace.dep_node.size() != header.edges_count) {
-    return DamagedChunk(absl::StrCat("nodes or edges are missing: ", trace.id.size(), " of ",
-                                     header.nodes_count, " and ", trace.dep_node.size(), " of ",
-                                     header.edges_count));
-  }
+  RETURN_IF_ERROR(state_->CheckNodesAndEdges());
   RETURN_IF_ERROR(state_->FinishStrings());
   if (with_cold && header.has_cold) RETURN_IF_ERROR(state_->FinishCold());
-  if (with_cold && trace.file_cold.size() != header.file_cold_bytes) {
+  if (with_cold && state_->file_cold_bytes != header.file_cold_bytes) {
     return DamagedChunk("the file's cold block is not as long as it was");
   }
   if (!with_cold) {
     trace.cold.clear();
+    trace.cold_begin.clear();
     trace.file_cold.clear();
   }
   trace.rank = header.rank;

@@ -337,13 +337,15 @@ TEST(RankReaderTest, ChangedMessagesAndSpansGiveAStatusOrRowsThatFit) {
         ChangeSpan(random, &changed);
       } else {
         ChunkRef& ref = changed.hot[random() % changed.hot.size()];
-        ASSERT_OK_AND_ASSIGN(ChunkFramer::Unpacked chunk, framer.Unpack(*map.Source()(ref.hash)));
-        if (chunk.raw.empty()) continue;
+        ASSERT_OK_AND_ASSIGN(const ChunkFramer::Unpacked chunk,
+                             framer.Unpack(*map.Source()(ref.hash)));
+        std::string raw(chunk.raw);
+        if (raw.empty()) continue;
         for (uint64_t flips = 1 + random() % 3; flips > 0; --flips) {
-          chunk.raw[random() % chunk.raw.size()] ^= static_cast<char>(1u << random() % 8);
+          raw[random() % raw.size()] ^= static_cast<char>(1u << random() % 8);
         }
-        if (random() % 4 == 0) chunk.raw.resize(random() % chunk.raw.size());
-        ref.hash = map.Put(*framer.Pack(chunk.kind, chunk.raw));
+        if (random() % 4 == 0) raw.resize(random() % raw.size());
+        ref.hash = map.Put(*framer.Pack(chunk.kind, raw));
       }
       absl::StatusOr<std::unique_ptr<RankReader>> reader =
           RankReader::Open(changed, map.Source(), {kGroupsCount});
