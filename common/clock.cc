@@ -12,6 +12,11 @@ class SystemClock : public Clock {
                std::chrono::system_clock::now().time_since_epoch())
         .count();
   }
+  int64_t SteadyNs() override {
+    return std::chrono::duration_cast<std::chrono::nanoseconds>(
+               std::chrono::steady_clock::now().time_since_epoch())
+        .count();
+  }
 };
 
 }  // namespace

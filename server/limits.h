@@ -59,6 +59,9 @@ inline constexpr int64_t kMaxPushRawBytes = int64_t{16} << 30;
 // take disk. Collectors come back within seconds; the oldest goes first.
 inline constexpr int64_t kParkedPushSeconds = 600;
 inline constexpr size_t kMaxParkedPushes = 64;
+inline constexpr int64_t kDropParkedSeconds = 30;
+// Streams in a row that broke, whose chunks are kept for the next.
+inline constexpr size_t kMaxParkedDrafts = 8;
 // Request ids and labels: an index and a log line carry them. (The length of a
 // file's name is the store's limit: kMaxFileNameBytes.)
 inline constexpr size_t kMaxRequestIdChars = 128;

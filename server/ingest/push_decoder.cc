@@ -81,7 +81,7 @@ absl::Status PushDecoder::AddRank(RankIndex index, const std::vector<std::string
   if (!added) {
     known->second->copies.push_back(std::move(index.header));
     known->second->places.push_back(place);
-    return absl::OkStatus();
+    return AddRawBytes(known->second->raw_bytes);  // What is decoded later counts the copy too.
   }
   for (const ChunkRef& ref : index.hot) ++uses_[ref.hash];
   for (const ChunkRef& ref : index.cold) ++uses_[ref.hash];
@@ -97,7 +97,7 @@ bool PushDecoder::WaitForRoom(int64_t bytes) {
   MutexLock lock(&mutex_);
   while (cache_bytes_ > 0 && cache_bytes_ + bytes > kPushCacheBytes && status_.ok()) {
     if (starving_ == kPushDecodersCount) return false;
-    changed_.Wait(&mutex_);
+    room_.Wait(&mutex_);
   }
   return true;
 }
@@ -118,15 +118,17 @@ absl::Status PushDecoder::ChunkStored(const std::string& hash, std::string store
   return absl::OkStatus();
 }
 
+// The other decoder must not be woken by this: they would wake each other for ever.
+void PushDecoder::Starve() {
+  if (++starving_ == kPushDecodersCount) room_.NotifyAll();
+  changed_.Wait(&mutex_);
+  --starving_;
+}
+
 absl::StatusOr<std::shared_ptr<const std::string>> PushDecoder::Take(const std::string& hash) {
   {
     MutexLock lock(&mutex_);
-    while (awaited_.count(hash) > 0 && !stop_ && status_.ok()) {
-      ++starving_;
-      changed_.NotifyAll();
-      changed_.Wait(&mutex_);
-      --starving_;
-    }
+    while (awaited_.count(hash) > 0 && !stop_ && status_.ok()) Starve();
     if (stop_ || !status_.ok()) return absl::CancelledError("stopped");
     const auto use = uses_.find(hash);
     const bool last = use == uses_.end() || --use->second == 0;
@@ -136,7 +138,7 @@ absl::StatusOr<std::shared_ptr<const std::string>> PushDecoder::Take(const std::
       if (last) {
         cache_bytes_ -= static_cast<int64_t>(stored->size());
         cache_.erase(cached);
-        changed_.NotifyAll();
+        room_.NotifyAll();
       }
       return stored;
     }
@@ -145,12 +147,17 @@ absl::StatusOr<std::shared_ptr<const std::string>> PushDecoder::Take(const std::
   return std::make_shared<const std::string>(std::move(stored));
 }
 
-absl::Status PushDecoder::CountRawBytes(const Task& task, int64_t raw_bytes) {
-  MutexLock lock(&mutex_);
-  raw_bytes_ += raw_bytes * static_cast<int64_t>(1 + task.copies.size());
+absl::Status PushDecoder::AddRawBytes(int64_t bytes) {
+  raw_bytes_ += bytes;
   if (raw_bytes_ <= kMaxPushRawBytes) return absl::OkStatus();
   return absl::ResourceExhaustedError(
       absl::StrCat("trace: its ranks take more than ", kMaxPushRawBytes, " bytes once decoded"));
+}
+
+absl::Status PushDecoder::CountRawBytes(Task* task, int64_t raw_bytes) {
+  MutexLock lock(&mutex_);
+  task->raw_bytes += raw_bytes;
+  return AddRawBytes(raw_bytes * static_cast<int64_t>(1 + task->copies.size()));
 }
 
 absl::Status PushDecoder::Decode(Task* task) {
@@ -163,7 +170,7 @@ absl::Status PushDecoder::Decode(Task* task) {
       task->decoded.stored_bytes += static_cast<int64_t>(stored->size());
       const absl::StatusOr<size_t> raw_bytes = ClaimedRawBytes(*stored);
       if (!raw_bytes.ok()) return AsInvalid(raw_bytes.status());
-      RETURN_IF_ERROR(CountRawBytes(*task, static_cast<int64_t>(*raw_bytes)));
+      RETURN_IF_ERROR(CountRawBytes(task, static_cast<int64_t>(*raw_bytes)));
       if (KindOfChunk(*stored) != ref.span.kind || IsCold(ref.span.kind) != (refs == &index.cold)) {
         return WrongSpan(ref, absl::StrCat("it is of kind ", static_cast<int>((*stored)[1])));
       }
@@ -181,12 +188,7 @@ void PushDecoder::Run() {
     Task* task;
     {
       MutexLock lock(&mutex_);
-      while (next_task_ == tasks_.size() && !stop_) {
-        ++starving_;
-        changed_.NotifyAll();
-        changed_.Wait(&mutex_);
-        --starving_;
-      }
+      while (next_task_ == tasks_.size() && !stop_) Starve();
       if (stop_) return;
       task = &tasks_[next_task_++];
     }
@@ -201,6 +203,7 @@ void PushDecoder::Run() {
     if (status_.ok()) status_ = status;
     ++done_count_;
     changed_.NotifyAll();
+    room_.NotifyAll();
     if (!status_.ok()) return;
   }
 }

@@ -58,6 +58,7 @@ class PushDecoder {
   struct Task {
     RankIndex index;
     std::vector<RankHeader> copies;
+    int64_t raw_bytes = 0;       // Of its chunks so far, once decoded.
     std::vector<size_t> places;  // Of the rank and its copies, in the order of AddRank.
     PushedRank decoded;
   };
@@ -66,12 +67,16 @@ class PushDecoder {
   absl::Status Decode(Task* task);
   // The chunk, once it is there. CANCELLED when the decoder stops.
   absl::StatusOr<std::shared_ptr<const std::string>> Take(const std::string& hash);
-  absl::Status CountRawBytes(const Task& task, int64_t raw_bytes);
+  absl::Status CountRawBytes(Task* task, int64_t raw_bytes);
+  absl::Status AddRawBytes(int64_t bytes) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
+  // Waits for something to decode.
+  void Starve() ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
 
   const size_t groups_count_;
   const ChunkReader read_;
   Mutex mutex_;
-  CondVar changed_;
+  CondVar changed_;                                 // Something to decode, or all is done.
+  CondVar room_;                                    // For WaitForRoom.
   std::deque<Task> tasks_ ABSL_GUARDED_BY(mutex_);  // Entries stay where they are.
   std::map<std::string, Task*> task_by_content_ ABSL_GUARDED_BY(mutex_);
   size_t ranks_count_ ABSL_GUARDED_BY(mutex_) = 0;

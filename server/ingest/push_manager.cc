@@ -48,19 +48,23 @@ std::string FirstDifference(const PushRequest& request, const TraceInfo& info) {
 
 PushSession::~PushSession() {
   decoder_ = nullptr;  // Stops reading the store.
-  std::unique_ptr<TraceDraft> park;
+  std::vector<std::unique_ptr<TraceDraft>> park;
   std::vector<std::string> arrived;
   for (const auto& [hash, stored] : chunks_) {
     if (stored) arrived.push_back(hash);
   }
   if (!over_ && draft_ != nullptr && !arrived.empty() && draft_->Flush().ok()) {
     // A draft of its own: this one may have ranks, which the next session names again.
-    park = manager_->traces_->NewDraft();
-    if (!park->Missing(arrived).ok()) park = nullptr;
+    std::unique_ptr<TraceDraft> draft = manager_->traces_->NewDraft();
+    if (draft->Missing(arrived).ok()) park.push_back(std::move(draft));
   }
+  for (auto& draft : resumed_) {  // What this stream did not come to name, the next may.
+    if (!over_ && park.size() < kMaxParkedDrafts) park.push_back(std::move(draft));
+  }
+  resumed_.clear();
   draft_ = nullptr;
   manager_->use_->Unstage(TenantOf(request_.labels), received_bytes_);
-  manager_->EndSession(request_.request_id, std::move(park));
+  manager_->EndSession(request_, std::move(park));
 }
 
 absl::Status PushSession::Note(absl::Status status) {
@@ -273,22 +277,39 @@ PushManager::PushManager(TraceStore* traces, UploadStore* uploads, StoreUse* use
       gate_(gate),
       clock_(clock),
       metrics_(metrics),
-      limits_(limits) {}
+      limits_(limits),
+      thread_([this] { DropLoop(); }) {}
 
-PushManager::~PushManager() = default;
+PushManager::~PushManager() {
+  StartDraining();
+  thread_.join();
+}
 
 void PushManager::StartDraining() {
   MutexLock lock(&mutex_);
   draining_ = true;
+  drained_.NotifyAll();
+}
+
+void PushManager::DropLoop() {
+  for (;;) {
+    {
+      MutexLock lock(&mutex_);
+      if (draining_) return;
+      drained_.WaitFor(&mutex_, std::chrono::seconds(kDropParkedSeconds));
+      if (draining_) return;
+    }
+    DropExpired();
+  }
 }
 
 void PushManager::DropExpired() {
-  std::vector<std::unique_ptr<TraceDraft>> dropped;  // Destroyed without the lock.
+  std::vector<Parked> dropped;  // Destroyed without the lock.
   MutexLock lock(&mutex_);
-  const int64_t oldest_ns = clock_->NowUnixNs() - kParkedPushSeconds * 1'000'000'000;
+  const int64_t oldest_ns = clock_->SteadyNs() - kParkedPushSeconds * 1'000'000'000;
   for (auto it = parked_.begin(); it != parked_.end();) {
-    const bool expired = it->second.since_unix_ns < oldest_ns;
-    if (expired) dropped.push_back(std::move(it->second.draft));
+    const bool expired = it->second.since_steady_ns < oldest_ns;
+    if (expired) dropped.push_back(std::move(it->second));
     it = expired ? parked_.erase(it) : std::next(it);
   }
 }
@@ -297,7 +318,6 @@ absl::StatusOr<std::unique_ptr<PushSession>> PushManager::Begin(PushRequest requ
   RETURN_IF_ERROR(CheckRequestId(request.request_id));
   RETURN_IF_ERROR(CheckLabels(request.labels));
   RETURN_IF_ERROR(CheckHash("content_hash", request.content_hash));
-  DropExpired();
   {
     MutexLock lock(&mutex_);
     if (draining_) {
@@ -321,14 +341,18 @@ absl::StatusOr<std::unique_ptr<PushSession>> PushManager::Begin(PushRequest requ
     session->over_ = true;
     return session;
   }
+  // Always a draft of its own: a trace then uses what its ranks name, and nothing else.
+  session->draft_ = traces_->NewDraft();
+  Parked other;  // Of another content; destroyed without the lock.
   MutexLock lock(&mutex_);
   const auto parked = parked_.find(session->request_.request_id);
-  if (parked != parked_.end()) {
-    session->draft_ = std::move(parked->second.draft);
-    parked_.erase(parked);
+  if (parked == parked_.end()) return session;
+  if (parked->second.content_hash == session->request_.content_hash) {
+    session->resumed_ = std::move(parked->second.drafts);
   } else {
-    session->draft_ = traces_->NewDraft();
+    other = std::move(parked->second);
   }
+  parked_.erase(parked);
   return session;
 }
 
@@ -342,7 +366,8 @@ absl::StatusOr<std::optional<TraceInfo>> PushManager::FindByRequestId(const Push
                                                  ", an upload of files; choose another"));
   }
   absl::StatusOr<TraceInfo> info = traces_->GetInfo(record->trace_id);
-  if (absl::IsNotFound(info.status())) {  // Deleted since: the request asks for it anew.
+  // Deleted since, or lost to damage: the request asks for it anew.
+  if (absl::IsNotFound(info.status()) || absl::IsDataLoss(info.status())) {
     RETURN_IF_ERROR(uploads_->Delete(record->id));
     return std::nullopt;
   }
@@ -360,7 +385,8 @@ absl::StatusOr<std::optional<TraceInfo>> PushManager::FindKnown(const PushReques
   if (absl::IsNotFound(id.status())) return std::nullopt;
   RETURN_IF_ERROR(id.status());
   absl::StatusOr<TraceInfo> info = traces_->GetInfo(*id);
-  if (absl::IsNotFound(info.status())) return std::nullopt;  // Deleted just now.
+  // Deleted just now, or damaged: then it is stored anew.
+  if (absl::IsNotFound(info.status()) || absl::IsDataLoss(info.status())) return std::nullopt;
   RETURN_IF_ERROR(info.status());
   RememberRequest(request, *info);
   return *std::move(info);
@@ -391,29 +417,32 @@ absl::StatusOr<TraceInfo> PushManager::Commit(const PushRequest& request, TraceD
     const auto hold = gate_->Enter(request.content_hash);
     const absl::StatusOr<std::string> same = traces_->FindByContent(request.content_hash);
     if (same.ok()) stored = traces_->GetInfo(*same);
-    if (absl::IsNotFound(stored.status())) stored = draft->Commit(std::move(info));
+    if (absl::IsNotFound(stored.status()) || absl::IsDataLoss(stored.status())) {
+      stored = draft->Commit(std::move(info));
+    }
   }
   if (stored.ok()) RememberRequest(request, *stored);
   return stored;
 }
 
-void PushManager::EndSession(const std::string& request_id, std::unique_ptr<TraceDraft> park) {
-  std::unique_ptr<TraceDraft> dropped;  // Destroyed without the lock.
+void PushManager::EndSession(const PushRequest& request,
+                             std::vector<std::unique_ptr<TraceDraft>> park) {
+  std::vector<std::unique_ptr<TraceDraft>> dropped;  // Destroyed without the lock.
   MutexLock lock(&mutex_);
-  active_.erase(request_id);
-  if (park == nullptr || draining_) {
+  active_.erase(request.request_id);
+  if (park.empty() || draining_) {
     dropped = std::move(park);
     return;
   }
   if (parked_.size() >= kMaxParkedPushes) {
     const auto oldest =
         std::min_element(parked_.begin(), parked_.end(), [](const auto& a, const auto& b) {
-          return a.second.since_unix_ns < b.second.since_unix_ns;
+          return a.second.since_steady_ns < b.second.since_steady_ns;
         });
-    dropped = std::move(oldest->second.draft);
+    dropped = std::move(oldest->second.drafts);
     parked_.erase(oldest);
   }
-  parked_[request_id] = {std::move(park), clock_->NowUnixNs()};
+  parked_[request.request_id] = {std::move(park), request.content_hash, clock_->SteadyNs()};
 }
 
 }  // namespace chakrad

@@ -9,6 +9,7 @@
 #include <optional>
 #include <set>
 #include <string>
+#include <thread>
 #include <unordered_map>
 #include <unordered_set>
 #include <vector>
@@ -87,6 +88,8 @@ class PushSession {
   std::optional<TraceInfo> known_;
   bool over_ = false;  // Finished, or wrong.
   std::optional<PushHeader> header_;
+  // Hold what earlier streams brought until this one names it.
+  std::vector<std::unique_ptr<TraceDraft>> resumed_;
   std::unique_ptr<TraceDraft> draft_;
   std::vector<RankIndex> indexes_;
   std::set<int32_t> ranks_;
@@ -112,8 +115,8 @@ class PushManager {
   // that of a trace with other content or labels, or of an upload of files.
   absl::StatusOr<std::unique_ptr<PushSession>> Begin(PushRequest request);
 
-  // Drops what broken sessions left longer than kParkedPushSeconds ago. Called by
-  // itself with each Begin, and by the daemon now and then.
+  // Drops what broken sessions left longer than kParkedPushSeconds ago. A thread of its
+  // own calls it every kDropParkedSeconds.
   void DropExpired();
   // From now on everything new is UNAVAILABLE.
   void StartDraining();
@@ -123,8 +126,9 @@ class PushManager {
 
   // What a broken session left: its chunks, pinned by a draft.
   struct Parked {
-    std::unique_ptr<TraceDraft> draft;
-    int64_t since_unix_ns = 0;
+    std::vector<std::unique_ptr<TraceDraft>> drafts;
+    std::string content_hash;
+    int64_t since_steady_ns = 0;
   };
 
   // The stored trace that this request asks for, if any.
@@ -134,7 +138,8 @@ class PushManager {
   void RememberRequest(const PushRequest& request, const TraceInfo& info);
   // Commits the draft, unless a trace of this content was stored meanwhile.
   absl::StatusOr<TraceInfo> Commit(const PushRequest& request, TraceDraft* draft, TraceInfo info);
-  void EndSession(const std::string& request_id, std::unique_ptr<TraceDraft> park);
+  void EndSession(const PushRequest& request, std::vector<std::unique_ptr<TraceDraft>> park);
+  void DropLoop();
 
   TraceStore* const traces_;
   UploadStore* const uploads_;
@@ -148,6 +153,8 @@ class PushManager {
   bool draining_ ABSL_GUARDED_BY(mutex_) = false;
   std::set<std::string> active_ ABSL_GUARDED_BY(mutex_);  // Request ids.
   std::map<std::string, Parked> parked_ ABSL_GUARDED_BY(mutex_);
+  CondVar drained_;
+  std::thread thread_;  // Last: it uses the others.
 };
 
 }  // namespace chakrad

@@ -33,6 +33,11 @@ int64_t ExpireNs(UploadRecord::State state, const std::optional<UploadJoin>& joi
   return create_unix_ns + (join.has_value() ? join->seal_after_ns : kAbandonedNs);
 }
 
+int64_t NewestUnixNs(TraceStore* traces) {
+  const std::shared_ptr<const TraceCards> cards = traces->Cards();
+  return cards->empty() ? 0 : cards->front()->create_unix_ns;
+}
+
 }  // namespace
 
 int64_t ExpireUnixNs(const UploadRecord& upload) {
@@ -45,6 +50,8 @@ UploadManager::UploadManager(UploadStore* uploads, TraceStore* traces, Clock* cl
     : uploads_(uploads),
       traces_(traces),
       clock_(clock),
+      start_unix_ns_(std::max(clock->NowUnixNs(), NewestUnixNs(traces))),
+      start_steady_ns_(clock->SteadyNs()),
       metrics_(metrics),
       limits_(limits),
       use_(traces, limits.tenant_bytes, limits.store_bytes),
@@ -77,11 +84,8 @@ absl::Status UploadManager::CheckNotDraining() {
   return absl::OkStatus();
 }
 
-// The clock may have gone back: nothing is younger than the newest trace.
 int64_t UploadManager::NowUnixNs() {
-  const std::shared_ptr<const TraceCards> cards = traces_->Cards();
-  const int64_t newest_ns = cards->empty() ? 0 : cards->front()->create_unix_ns;
-  return std::max(clock_->NowUnixNs(), newest_ns);
+  return start_unix_ns_ + (clock_->SteadyNs() - start_steady_ns_);
 }
 
 UploadManager::Live UploadManager::FindLive(absl::string_view id) {
@@ -145,6 +149,12 @@ absl::StatusOr<UploadRecord> UploadManager::AnswerRepeated(UploadRecord existing
     RETURN_IF_ERROR(uploads_->Delete(existing.id));  // The request asks for it anew.
     return CreateNew(request);
   }
+  if (existing.state == UploadRecord::State::kSealed && existing.claims.empty() &&
+      existing.files.empty()) {
+    return absl::AlreadyExistsError(
+        absl::StrCat("request_id: ", request.request_id, " is that of traces/", existing.trace_id,
+                     ", which was pushed converted; use another request id"));
+  }
   const std::string difference = FirstDifference(existing, request);
   if (!difference.empty()) {
     return absl::AlreadyExistsError(absl::StrCat(
@@ -155,6 +165,10 @@ absl::StatusOr<UploadRecord> UploadManager::AnswerRepeated(UploadRecord existing
   const size_t ranks_before = existing.settings.rank_by_file.size();
   existing.settings.rank_by_file.insert(request.settings.rank_by_file.begin(),
                                         request.settings.rank_by_file.end());
+  if (static_cast<int64_t>(existing.settings.rank_by_file.size()) > limits_.upload_files) {
+    return absl::ResourceExhaustedError(absl::StrCat(
+        "rank_by_file: of all hosts together it names more than ", limits_.upload_files, " files"));
+  }
   if (existing.settings.rank_by_file.size() != ranks_before) {
     RETURN_IF_ERROR(uploads_->Update(existing));
   }
@@ -165,7 +179,7 @@ absl::StatusOr<UploadRecord> UploadManager::CreateNew(const UploadRequest& reque
   UploadRecord record;
   record.id = absl::StrCat("u-", RandomId());
   record.request_id = request.request_id;
-  record.create_unix_ns = clock_->NowUnixNs();
+  record.create_unix_ns = NowUnixNs();
   record.labels = request.labels;
   record.settings = request.settings;
   record.keep_files = request.keep_files;
@@ -296,8 +310,9 @@ absl::Status UploadManager::Delete(absl::string_view id) {
 }
 
 bool UploadManager::IsExpired(const LiveUpload& live, int64_t now_ns) {
-  // A joint one that has something is sealed instead.
+  // A joint one that has something is sealed instead; one that is to be sealed is tried once.
   if (live.state == UploadRecord::State::kOpen && !live.complete.empty()) return false;
+  if (live.state == UploadRecord::State::kSealing && live.attempts == 0) return false;
   return now_ns >= ExpireNs(live.state, live.join, live.create_unix_ns, live.end_unix_ns);
 }
 

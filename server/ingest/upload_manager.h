@@ -157,6 +157,8 @@ class UploadManager {
   using Live = std::shared_ptr<LiveUpload>;
 
   absl::Status CheckNotDraining() ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
+  // The time by which uploads age: that of the start (of the newest trace, if the clock was
+  // behind it), and what has passed since. Nobody who sets the clock makes an upload expire.
   int64_t NowUnixNs();
   Live FindLive(absl::string_view id) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
   void AddLive(const UploadRecord& record) ABSL_LOCKS_EXCLUDED(mutex_);
@@ -205,6 +207,8 @@ class UploadManager {
   UploadStore* const uploads_;
   TraceStore* const traces_;
   Clock* const clock_;
+  const int64_t start_unix_ns_;
+  const int64_t start_steady_ns_;
   Metrics* const metrics_;
   const ServerLimits limits_;
   StoreUse use_;

@@ -236,11 +236,22 @@ TEST_F(UploadManagerTest, AbandonedUploadsExpireByThemselves) {
   EXPECT_EQ(manager_->UseByTenant().size(), 0u);
 }
 
-TEST_F(UploadManagerTest, AClockThatGoesBackExpiresNothing) {
-  const std::string id = Create(Request("a"));
-  clock_.AdvanceNs(-30 * 24 * 3600 * kSecondNs);
+TEST_F(UploadManagerTest, AClockThatIsSetExpiresNothing) {
+  const std::string before = Create(Request("a"));
+  clock_.StepNs(30 * 24 * 3600 * kSecondNs);
   manager_->Housekeep();
-  EXPECT_EQ(StateOf(id), State::kOpen);
+  EXPECT_EQ(StateOf(before), State::kOpen);
+  // A trace from the future, and the clock is put right.
+  ASSERT_THAT(Push(Request("future"), TwoRanks()), IsOk());
+  clock_.StepNs(-60 * int64_t{24} * 3600 * kSecondNs);
+  const std::string after = Create(Request("b"));
+  manager_->Housekeep();
+  EXPECT_EQ(StateOf(before), State::kOpen);
+  EXPECT_EQ(StateOf(after), State::kOpen);
+  clock_.AdvanceNs(8 * int64_t{24} * 3600 * kSecondNs);
+  manager_->Housekeep();
+  ASSERT_OK_AND_ASSIGN(const auto unsealed, store_->ListUnsealed());
+  EXPECT_TRUE(unsealed.empty());
 }
 
 TEST_F(UploadManagerTest, RecordsOfTracesThatAreGoneGoToo) {

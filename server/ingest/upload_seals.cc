@@ -127,7 +127,7 @@ absl::Status UploadManager::Finish(UploadRecord upload, const Live& live,
   upload.state = UploadRecord::State::kSealed;
   upload.trace_id = result.info.id;
   upload.content_hash = result.content_hash;
-  upload.end_unix_ns = clock_->NowUnixNs();
+  upload.end_unix_ns = NowUnixNs();
   upload.error.clear();
   {
     MutexLock records(&records_mutex_);
@@ -211,7 +211,7 @@ absl::StatusOr<TraceInfo> UploadManager::SealJoint(const Live& live) {
 absl::Status UploadManager::Refuse(UploadRecord upload, const Live& live, const absl::Status& why) {
   upload.state = UploadRecord::State::kRefused;
   upload.error = std::string(why.message());
-  upload.end_unix_ns = clock_->NowUnixNs();
+  upload.end_unix_ns = NowUnixNs();
   {
     MutexLock records(&records_mutex_);
     RETURN_IF_ERROR(uploads_->Update(upload));
@@ -252,9 +252,11 @@ absl::Status UploadManager::ConvertJoint(const Live& live) {
 void UploadManager::AttemptJoint(const Live& live) {
   {
     MutexLock lock(&mutex_);
-    while (!draining_ && seals_running_ >= limits_.concurrent_seals) changed_.Wait(&mutex_);
-    if (draining_ || live->gone || live->closing || live->sealing ||
-        live->state != UploadRecord::State::kSealing) {
+    // A delete that fails leaves it to be sealed.
+    while (!draining_ && (live->closing || seals_running_ >= limits_.concurrent_seals)) {
+      changed_.Wait(&mutex_);
+    }
+    if (draining_ || live->gone || live->sealing || live->state != UploadRecord::State::kSealing) {
       return;
     }
     live->sealing = true;
