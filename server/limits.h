@@ -53,6 +53,7 @@ inline constexpr size_t kMaxRankIndexBytes = size_t{4} << 20;
 inline constexpr int64_t kMaxPushChunks = 4'000'000;
 // World, groups, ledgers and notices: they become the manifest.
 inline constexpr size_t kMaxPushHeaderBytes = size_t{64} << 20;
+inline constexpr int kMaxPushHeaderEntries = 1'000'000;
 // A trace once decoded: it is in memory as a whole while it is checked.
 inline constexpr int64_t kMaxPushRawBytes = int64_t{16} << 30;
 // What a broken stream left is kept so long, and of so many streams: their chunks

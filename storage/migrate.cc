@@ -49,6 +49,7 @@ class Migration {
 
   absl::Status WriteBatch() {
     if (batch_.ops().empty()) return absl::OkStatus();
+    batch_.UseReserve();  // Cards are small; without them nothing could be deleted.
     return kv_->Write(std::exchange(batch_, KvBatch()), /*sync=*/false);
   }
 

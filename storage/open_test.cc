@@ -167,6 +167,20 @@ TEST(OpenTest, ADamagedDatabaseIsDataLoss) {
   EXPECT_NE(std::string(status.message()).find("data_dir: "), std::string::npos) << status;
 }
 
+TEST(OpenTest, AFolderThatLostCurrentIsDamagedAndNotNew) {
+  const std::string data_dir = FreshFolder();
+  {
+    ASSERT_OK_AND_ASSIGN(const Stores stores, OpenRocksStores({.data_dir = data_dir}));
+    ASSERT_THAT(stores.traces->Put(RandomTrace(1, 1, 100), InfoOf("t")), IsOk());
+  }
+  std::filesystem::rename(data_dir + "/db/CURRENT", data_dir + "/aside");
+  EXPECT_THAT(OpenRocksStores({.data_dir = data_dir}),
+              StatusIs(absl::StatusCode::kDataLoss, "CURRENT is gone"));
+  std::filesystem::rename(data_dir + "/aside", data_dir + "/db/CURRENT");
+  ASSERT_OK_AND_ASSIGN(const Stores stores, OpenRocksStores({.data_dir = data_dir}));
+  EXPECT_THAT(stores.traces->Load("t", kAll), IsOk());
+}
+
 TEST(OpenTest, AReserveRefusesTracesAndLeavesReadsRecordsAndDeletes) {
   const std::string data_dir = FreshFolder();
   {

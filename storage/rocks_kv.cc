@@ -44,6 +44,14 @@ absl::Status FromRocks(const rocksdb::Status& status) {
   return absl::InternalError(message);
 }
 
+// A file of the database that is gone will not come back.
+absl::Status FromRead(const rocksdb::Status& status) {
+  if (status.IsPathNotFound()) {
+    return absl::DataLossError(absl::StrCat("rocksdb: ", status.ToString()));
+  }
+  return FromRocks(status);
+}
+
 rocksdb::DBOptions DatabaseOptions() {
   rocksdb::DBOptions options;
   options.create_if_missing = true;
@@ -110,7 +118,7 @@ class RocksKv : public Kv {
   absl::StatusOr<std::string> Get(Family family, absl::string_view key) override {
     std::string value;
     const rocksdb::Status status = db_->Get({}, HandleOf(family), ToSlice(key), &value);
-    if (!status.ok()) return FromRocks(status);
+    if (!status.ok()) return FromRead(status);
     return value;
   }
 
@@ -146,7 +154,7 @@ class RocksKv : public Kv {
          forward ? it->Next() : it->Prev()) {
       if (!visit(ToView(it->key()), ToView(it->value()))) break;
     }
-    return FromRocks(it->status());
+    return FromRead(it->status());
   }
 
   absl::Status Reclaim(Family family) override {
@@ -195,10 +203,24 @@ class RocksKv : public Kv {
   const std::vector<rocksdb::ColumnFamilyHandle*> handles_;  // By Family.
 };
 
+// RocksDB would take a folder that lost its file CURRENT for a new one, and remove the rest.
+absl::Status CheckNew(const std::string& folder) {
+  std::error_code error;
+  for (std::filesystem::directory_iterator it(folder, error), end; !error && it != end;
+       it.increment(error)) {
+    const std::string name = it->path().filename().string();
+    const std::string extension = it->path().extension().string();
+    if (name.rfind("MANIFEST-", 0) != 0 && extension != ".sst" && extension != ".blob") continue;
+    return absl::DataLossError(
+        absl::StrCat(folder, ": has ", name, ", but its file CURRENT is gone; restore a backup"));
+  }
+  return absl::OkStatus();
+}
+
 // FAILED_PRECONDITION when the database has a family that is none of ours.
 absl::Status CheckFamilies(const std::string& folder, const rocksdb::DBOptions& options) {
   std::error_code error;
-  if (!std::filesystem::exists(folder + "/CURRENT", error)) return absl::OkStatus();  // New.
+  if (!std::filesystem::exists(folder + "/CURRENT", error)) return CheckNew(folder);
   std::vector<std::string> names;
   RETURN_IF_ERROR(FromRocks(rocksdb::DB::ListColumnFamilies(options, folder, &names)));
   for (const std::string& name : names) {

@@ -105,6 +105,13 @@ class Receiver {
           absl::StrCat("header: takes more than ", kMaxPushHeaderBytes, " bytes"));
     }
     header_.MergeFrom(part);
+    // An empty entry takes two bytes here and a hundred times as much in memory.
+    for (const int count :
+         {header_.files_size(), header_.process_groups_size(), header_.notices_size()}) {
+      if (count <= kMaxPushHeaderEntries) continue;
+      return absl::ResourceExhaustedError(absl::StrCat(
+          "header: lists more than ", kMaxPushHeaderEntries, " files, groups or notices"));
+    }
     return absl::OkStatus();
   }
 
