@@ -55,7 +55,10 @@ class RealServer : public ChakradServer {
 
   absl::Status Start() {
     ASSIGN_OR_RETURN(const int64_t swept, stores_.traces->SweepOrphans());
-    RETURN_IF_ERROR(stores_.uploads->Recover());
+    ASSIGN_OR_RETURN(const int64_t damaged_uploads, stores_.uploads->Recover());
+    if (damaged_uploads > 0) {
+      Log(LogLevel::kError, "uploads_damaged", {{"count", absl::StrCat(damaged_uploads)}});
+    }
     RETURN_IF_ERROR(uploads_.Start());
     RETURN_IF_ERROR(jobs_.Start());
     retention_.Start(std::chrono::seconds(options_.retention_period_seconds));

@@ -208,9 +208,11 @@ absl::StatusOr<std::vector<JobRecord>> JobStoreKv::ListUnfinished() {
                             }));
   std::vector<JobRecord> jobs;
   for (const std::string& id : ids) {
-    ASSIGN_OR_RETURN(JobRecord job, Get(id));
+    absl::StatusOr<JobRecord> job = Get(id);
+    if (absl::IsDataLoss(job.status())) continue;  // Whoever asks for it is told.
+    RETURN_IF_ERROR(job.status());
     // It may have finished since the scan.
-    if (!IsFinished(job.state)) jobs.push_back(std::move(job));
+    if (!IsFinished(job->state)) jobs.push_back(*std::move(job));
   }
   return jobs;
 }

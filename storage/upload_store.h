@@ -104,8 +104,9 @@ class UploadStore {
   absl::Status MarkSealed(absl::string_view id, absl::string_view trace_id);
   virtual absl::Status Delete(absl::string_view id) = 0;
   // After a crash: bytes beyond what is recorded as committed are cut off, files
-  // of no upload are removed. Run at start-up.
-  virtual absl::Status Recover() = 0;
+  // of no upload are removed. Run at start-up. Returns how many damaged records, or places
+  // of such, were passed over: their uploads answer DATA_LOSS, and no folder is removed then.
+  virtual absl::StatusOr<int64_t> Recover() = 0;
 };
 
 }  // namespace chakrad

@@ -13,6 +13,7 @@
 #include "storage/posix_file.h"
 #include "storage/record.h"
 #include "storage/record.pb.h"
+#include "storage/scan_past_damage.h"
 #include "storage/upload_record.h"
 #include "storage/upload_staging.h"
 
@@ -58,7 +59,7 @@ class UploadStoreKv : public UploadStore {
   absl::StatusOr<std::string> PathOf(absl::string_view id, absl::string_view file) override;
   absl::Status Update(const UploadRecord& record) override;
   absl::Status Delete(absl::string_view id) override;
-  absl::Status Recover() override;
+  absl::StatusOr<int64_t> Recover() override;
 
  private:
   std::string FolderOf(absl::string_view id) const { return absl::StrCat(staging_dir_, "/", id); }
@@ -69,6 +70,8 @@ class UploadStoreKv : public UploadStore {
   absl::Status WriteFiles(absl::string_view id, const std::vector<NumberedFile>& files);
   absl::StatusOr<std::shared_ptr<UploadStaging>> StagingOf(absl::string_view id);
   void Forget(absl::string_view id);
+  // Returns how many records, or places of them, could not be read.
+  absl::StatusOr<int64_t> VisitPastDamage(const std::function<void(const UploadRecord&)>& visit);
   absl::Status RecoverUpload(UploadRecord record);
 
   const std::shared_ptr<Kv> kv_;
@@ -218,15 +221,20 @@ absl::StatusOr<UploadRecord> UploadStoreKv::Get(absl::string_view id) {
 }
 
 absl::Status UploadStoreKv::Visit(const std::function<void(const UploadRecord&)>& visit) {
-  absl::Status failure;
-  RETURN_IF_ERROR(kv_->Scan(Family::kUploads, PrefixRange("u"), ScanOrder::kForward,
-                            [&](absl::string_view key, absl::string_view value) {
-                              const auto record = ParseHeader(key.substr(1), value);
-                              failure = record.status();
-                              if (record.ok()) visit(*record);
-                              return failure.ok();
-                            }));
-  return failure;
+  return VisitPastDamage(visit).status();
+}
+
+absl::StatusOr<int64_t> UploadStoreKv::VisitPastDamage(
+    const std::function<void(const UploadRecord&)>& visit) {
+  int64_t damaged_count = 0;
+  ASSIGN_OR_RETURN(const bool damaged,
+                   ScanPastDamage(kv_.get(), Family::kUploads, PrefixRange("u"),
+                                  [&](absl::string_view key, absl::string_view value) {
+                                    const auto record = ParseHeader(key.substr(1), value);
+                                    if (record.ok()) visit(*record);
+                                    damaged_count += record.ok() ? 0 : 1;
+                                  }));
+  return damaged_count + (damaged ? 1 : 0);
 }
 
 absl::StatusOr<std::vector<UploadRecord>> UploadStoreKv::ListUnsealed() {
@@ -234,11 +242,15 @@ absl::StatusOr<std::vector<UploadRecord>> UploadStoreKv::ListUnsealed() {
   RETURN_IF_ERROR(Visit([&](const UploadRecord& record) {
     if (record.state != UploadRecord::State::kSealed) records.push_back(record);
   }));
+  std::vector<UploadRecord> readable;
   for (UploadRecord& record : records) {
-    ASSIGN_OR_RETURN(const std::vector<NumberedFile> files, ReadFiles(record.id));
-    for (const NumberedFile& file : files) record.files[file.name] = file.file;
+    const auto files = ReadFiles(record.id);
+    if (absl::IsDataLoss(files.status())) continue;  // Whoever asks for it is told.
+    RETURN_IF_ERROR(files.status());
+    for (const NumberedFile& file : *files) record.files[file.name] = file.file;
+    readable.push_back(std::move(record));
   }
-  return records;
+  return readable;
 }
 
 absl::Status UploadStoreKv::Append(absl::string_view id, absl::string_view file, int64_t offset,
@@ -356,29 +368,33 @@ absl::Status UploadStoreKv::RecoverUpload(UploadRecord record) {
   return absl::OkStatus();
 }
 
-absl::Status UploadStoreKv::Recover() {
+absl::StatusOr<int64_t> UploadStoreKv::Recover() {
   {
     MutexLock lock(&mutex_);
     staging_by_id_.clear();
   }
   std::vector<UploadRecord> unsealed;
   std::set<std::string> ids;
-  RETURN_IF_ERROR(Visit([&](const UploadRecord& record) {
-    if (!HasBytes(record)) return;
-    unsealed.push_back(record);
-    ids.insert(record.id);
-  }));
+  ASSIGN_OR_RETURN(int64_t damaged_count, VisitPastDamage([&](const UploadRecord& record) {
+                     if (!HasBytes(record)) return;
+                     unsealed.push_back(record);
+                     ids.insert(record.id);
+                   }));
   for (const UploadRecord& record : unsealed) {
-    RETURN_IF_ERROR(Annotate(RecoverUpload(record), absl::StrCat("upload ", record.id)));
+    const absl::Status recovered = RecoverUpload(record);
+    damaged_count += absl::IsDataLoss(recovered) ? 1 : 0;
+    if (absl::IsDataLoss(recovered)) continue;
+    RETURN_IF_ERROR(Annotate(recovered, absl::StrCat("upload ", record.id)));
   }
   ASSIGN_OR_RETURN(const std::vector<std::string> names, ListFolder(staging_dir_));
   for (const std::string& name : names) {
-    if (ids.count(name) > 0) continue;
+    // With damage, a folder may belong to an upload whose record cannot be read.
+    if (ids.count(name) > 0 || damaged_count > 0) continue;
     RETURN_IF_ERROR(RemoveAll(absl::StrCat(staging_dir_, "/", name)));
   }
   MutexLock lock(&mutex_);
   staging_by_id_.clear();  // Made meanwhile, from records that changed since.
-  return absl::OkStatus();
+  return damaged_count;
 }
 
 }  // namespace

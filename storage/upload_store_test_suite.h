@@ -320,6 +320,26 @@ TEST_P(UploadStoreTest, ManyFilesKeepTheirBytesApart) {
   }
 }
 
+TEST_P(UploadStoreTest, ADamagedRecordStopsNoOtherUploadAndLosesNoBytes) {
+  for (const char* id : {"a", "b", "c"}) {
+    CreateUpload(id);
+    ASSERT_THAT(store_->Append(id, "f", 0, "bytes"), IsOk());
+    ASSERT_THAT(store_->Commit(id), IsOk());
+  }
+  KvBatch batch;
+  batch.Put(Family::kUploads, "ub", "no record");
+  ASSERT_THAT(engine_->kv()->Write(batch, /*sync=*/true), IsOk());
+  store_ = Open();
+  ASSERT_OK_AND_ASSIGN(const int64_t damaged_count, store_->Recover());
+  EXPECT_EQ(damaged_count, 1);
+  EXPECT_TRUE(std::filesystem::exists(staging_dir_ + "/b"));
+  EXPECT_THAT(store_->Get("b"), StatusIs(absl::StatusCode::kDataLoss, "upload b"));
+  ASSERT_OK_AND_ASSIGN(const auto unsealed, store_->ListUnsealed());
+  ASSERT_EQ(unsealed.size(), 2u);
+  EXPECT_EQ(unsealed[1].id, "c");
+  EXPECT_EQ(BytesOf("c", "f"), "bytes");
+}
+
 }  // namespace chakrad
 
 #endif  // CHAKRAD_STORAGE_UPLOAD_STORE_TEST_SUITE_H_

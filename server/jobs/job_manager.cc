@@ -89,7 +89,15 @@ absl::Status JobManager::Start() {
   ASSIGN_OR_RETURN(std::vector<JobRecord> unfinished, jobs_->ListUnfinished());
   MutexLock lock(&mutex_);
   for (JobRecord& record : unfinished) {
-    ASSIGN_OR_RETURN(const SimulationSpec spec, DecodeSpec(record.spec));
+    const absl::StatusOr<SimulationSpec> decoded = DecodeSpec(record.spec);
+    if (!decoded.ok()) {  // Damage to one job is no reason to keep all others waiting.
+      record.state = JobRecord::State::kFailed;
+      record.error = absl::StrCat("its specification is damaged: ", decoded.status().message());
+      record.end_unix_ns = clock_->NowUnixNs();
+      RETURN_IF_ERROR(jobs_->Update(record));
+      continue;
+    }
+    const SimulationSpec& spec = *decoded;
     if (record.cancel_asked) {  // A crash came before it could end.
       record.state = JobRecord::State::kCancelled;
       record.end_unix_ns = clock_->NowUnixNs();
