@@ -4,7 +4,6 @@
 
 #include "absl/strings/str_cat.h"
 #include "common/status.h"
-#include "trace/codec/chunk.pb.h"
 #include "trace/codec/chunk_decoding.h"
 #include "trace/codec/limits.h"
 #include "trace/codec/rank_spans.h"
@@ -28,12 +27,12 @@ absl::Status DecodeNodes(const RankHeader& header, absl::string_view raw, Decode
 }
 
 absl::Status DecodeEdges(const RankHeader& header, absl::string_view raw, DecodedChunk* out) {
-  codec::EdgeWindow window;
-  RETURN_IF_ERROR(ParseEdges(raw, out->span.first, header.edges_count, &window));
-  out->span.count = window.kind().size();
+  EdgeRows rows;
+  RETURN_IF_ERROR(ParseEdges(raw, out->span.first, header.edges_count, &rows));
+  out->span.count = rows.kind.size();
   if (out->span.count > kWindowRows) return absl::OkStatus();  // Refused by the caller.
-  out->node_minus_dep.assign(window.node_minus_dep().begin(), window.node_minus_dep().end());
-  for (const char kind : window.kind()) {
+  out->node_minus_dep = std::move(rows.node_minus_dep);
+  for (const char kind : rows.kind) {
     out->columns.dep_kind.push_back(static_cast<EdgeKind>(static_cast<uint8_t>(kind)));
   }
   return absl::OkStatus();

@@ -4,6 +4,7 @@
 #include "common/status.h"
 #include "trace/codec/chunk.pb.h"
 #include "trace/codec/column_coding.h"
+#include "trace/codec/wire_columns.h"
 
 namespace chakrad {
 namespace {
@@ -23,23 +24,70 @@ bool AllEqual(size_t first, Sizes... sizes) {
 
 template <typename Enum>
 void AppendEnums(absl::string_view bytes, std::vector<Enum>* column) {
-  for (char byte : bytes) column->push_back(static_cast<Enum>(static_cast<uint8_t>(byte)));
+  const auto* begin = reinterpret_cast<const Enum*>(bytes.data());
+  static_assert(sizeof(Enum) == 1);
+  column->insert(column->end(), begin, begin + bytes.size());
 }
 
-absl::Status AppendSides(const codec::NodeWindow& window, size_t first, RankTrace* trace) {
-  uint32_t next_comm = window.first_comm(), next_work_size = window.first_work_size();
-  for (int row = 0; row < window.side_size(); ++row) {
-    if (window.side(row) == 0) {
-      trace->side.push_back(kNone);
-      continue;
+// `count` more rows, to be filled in: the first of them.
+template <typename T>
+T* Extend(size_t count, std::vector<T>* column) {
+  column->resize(column->size() + count);
+  return column->data() + (column->size() - count);
+}
+
+using Nodes = codec::NodeWindow;
+
+absl::Status AppendSides(const WireMessage& window, size_t rows, RankTrace* trace) {
+  const NodeType* type = trace->type.data() + (trace->type.size() - rows);
+  uint32_t* const side = Extend(rows, &trace->side);
+  auto next_comm = static_cast<uint32_t>(window.Number(Nodes::kFirstCommFieldNumber));
+  auto next_work_size = static_cast<uint32_t>(window.Number(Nodes::kFirstWorkSizeFieldNumber));
+  bool in_range = true;
+  const auto take = [&](size_t row, uint64_t value) {
+    if (value == 0) {
+      side[row] = kNone;
+      return;
     }
-    uint32_t& expected = IsComm(trace->type[first + row]) ? next_comm : next_work_size;
-    const int64_t side = WrapAdd(expected, UnZigZag(window.side(row) - 1));
-    if (side < 0 || side >= kNone) return DamagedChunk("side index is out of range");
-    trace->side.push_back(static_cast<uint32_t>(side));
-    expected = static_cast<uint32_t>(side) + 1;
+    uint32_t& expected = IsComm(type[row]) ? next_comm : next_work_size;
+    const int64_t index = WrapAdd(expected, UnZigZag(value - 1));
+    in_range = in_range && index >= 0 && index < kNone;
+    side[row] = static_cast<uint32_t>(index);
+    expected = side[row] + 1;
+  };
+  if (!ForEachRow(window.Bytes(Nodes::kSideFieldNumber), rows, take)) {
+    return DamagedChunk("columns of nodes differ in length");
   }
-  return absl::OkStatus();
+  return in_range ? absl::OkStatus() : DamagedChunk("side index is out of range");
+}
+
+// Times, names and ids.
+bool AppendRecorded(const WireMessage& window, size_t rows, RankTrace* trace) {
+  uint64_t last_id = 0;
+  uint64_t* const id = Extend(rows, &trace->id);
+  int64_t last_ns = 0;
+  int64_t* const start_ns = Extend(rows, &trace->start_ns);
+  int64_t* const dur_ns = Extend(rows, &trace->dur_ns);
+  int64_t* const work_ns = Extend(rows, &trace->work_ns);
+  uint32_t* const name = Extend(rows, &trace->name);
+  return ForEachRow(window.Bytes(Nodes::kIdDeltaFieldNumber), rows,
+                    [&](size_t row, uint64_t value) {
+                      last_id += static_cast<uint64_t>(UnZigZag(value));
+                      id[row] = last_id;
+                    }) &&
+         ForEachRow(window.Bytes(Nodes::kStartDeltaNsFieldNumber), rows,
+                    [&](size_t row, uint64_t value) {
+                      last_ns = WrapAdd(last_ns, UnZigZag(value));
+                      start_ns[row] = last_ns;
+                    }) &&
+         ForEachRow(window.Bytes(Nodes::kDurNsFieldNumber), rows,
+                    [&](size_t row, uint64_t value) { dur_ns[row] = UnZigZag(value); }) &&
+         ForEachRow(window.Bytes(Nodes::kWorkMinusDurNsFieldNumber), rows,
+                    [&](size_t row, uint64_t value) {
+                      work_ns[row] = WrapAdd(dur_ns[row], UnZigZag(value));
+                    }) &&
+         ForEachRow(window.Bytes(Nodes::kNameFieldNumber), rows,
+                    [&](size_t row, uint64_t value) { name[row] = static_cast<uint32_t>(value); });
 }
 
 }  // namespace
@@ -49,67 +97,83 @@ absl::Status DamagedChunk(absl::string_view what) {
 }
 
 absl::Status AppendNodes(absl::string_view raw, const NodeBounds& bounds, RankTrace* trace) {
-  codec::NodeWindow window;
-  RETURN_IF_ERROR(Parse(raw, &window));
-  const size_t n = window.type().size(), row_before = trace->id.size();
-  if (!AllEqual(n, window.id_delta_size(), window.flags().size(), window.queue_size(),
-                window.name_size(), window.start_delta_ns_size(), window.dur_ns_size(),
-                window.work_minus_dur_ns_size(), window.side_size(), window.deps_count_size())) {
-    return DamagedChunk("columns of nodes differ in length");
+  WireMessage window;
+  if (!window.Parse(raw)) return DamagedChunk("its message does not parse");
+  const size_t n = window.Bytes(Nodes::kTypeFieldNumber).size();
+  bool long_enough = window.Bytes(Nodes::kFlagsFieldNumber).size() == n;
+  for (const int field :
+       {Nodes::kIdDeltaFieldNumber, Nodes::kQueueFieldNumber, Nodes::kNameFieldNumber,
+        Nodes::kStartDeltaNsFieldNumber, Nodes::kDurNsFieldNumber,
+        Nodes::kWorkMinusDurNsFieldNumber, Nodes::kSideFieldNumber, Nodes::kDepsCountFieldNumber}) {
+    long_enough = long_enough && window.Bytes(field).size() >= n;
   }
-  if (window.first_node() != bounds.first_node || bounds.first_node > bounds.nodes_count ||
-      n > bounds.nodes_count - bounds.first_node) {
+  if (!long_enough) return DamagedChunk("columns of nodes differ in length");
+  if (window.Number(Nodes::kFirstNodeFieldNumber) != bounds.first_node ||
+      bounds.first_node > bounds.nodes_count || n > bounds.nodes_count - bounds.first_node) {
     return DamagedChunk("nodes are out of order or too many");
   }
-  uint64_t id = 0;
-  int64_t start_ns = 0;
-  for (size_t i = 0; i < n; ++i) {
-    const int row = static_cast<int>(i);
-    id += static_cast<uint64_t>(window.id_delta(row));
-    trace->id.push_back(id);
-    if (window.queue(row) > UINT16_MAX) return DamagedChunk("queue is above 65535");
-    trace->queue.push_back(static_cast<uint16_t>(window.queue(row)));
-    trace->name.push_back(window.name(row));
-    start_ns = WrapAdd(start_ns, window.start_delta_ns(row));
-    trace->start_ns.push_back(start_ns);
-    trace->dur_ns.push_back(window.dur_ns(row));
-    trace->work_ns.push_back(WrapAdd(window.dur_ns(row), window.work_minus_dur_ns(row)));
-    const uint32_t begin = trace->dep_begin.back();
-    if (window.deps_count(row) > bounds.edges_count - begin) return DamagedChunk("too many edges");
-    trace->dep_begin.push_back(begin + window.deps_count(row));
-  }
-  AppendEnums(window.type(), &trace->type);
-  AppendEnums(window.flags(), &trace->flags);
-  return AppendSides(window, row_before, trace);
+  AppendEnums(window.Bytes(Nodes::kTypeFieldNumber), &trace->type);
+  AppendEnums(window.Bytes(Nodes::kFlagsFieldNumber), &trace->flags);
+  bool narrow = true, few_edges = true;
+  uint16_t* const queue = Extend(n, &trace->queue);
+  uint64_t end = trace->dep_begin.back();
+  uint32_t* const dep_end = Extend(n, &trace->dep_begin);
+  const bool equal =
+      AppendRecorded(window, n, trace) &&
+      ForEachRow(window.Bytes(Nodes::kQueueFieldNumber), n,
+                 [&](size_t row, uint64_t value) {
+                   narrow = narrow && value <= UINT16_MAX;
+                   queue[row] = static_cast<uint16_t>(value);
+                 }) &&
+      ForEachRow(window.Bytes(Nodes::kDepsCountFieldNumber), n, [&](size_t row, uint64_t value) {
+        few_edges = few_edges && value <= bounds.edges_count - end;
+        if (few_edges) end += value;
+        dep_end[row] = static_cast<uint32_t>(end);
+      });
+  if (!equal) return DamagedChunk("columns of nodes differ in length");
+  if (!narrow) return DamagedChunk("queue is above 65535");
+  if (!few_edges) return DamagedChunk("too many edges");
+  return AppendSides(window, n, trace);
 }
 
 absl::Status ParseEdges(absl::string_view raw, uint64_t first_edge, uint64_t edges_count,
-                        codec::EdgeWindow* window) {
-  RETURN_IF_ERROR(Parse(raw, window));
-  const size_t n = window->kind().size();
-  if (!AllEqual(n, window->node_minus_dep_size())) {
-    return DamagedChunk("columns of edges differ in length");
-  }
-  if (window->first_edge() != first_edge || first_edge > edges_count ||
+                        EdgeRows* rows) {
+  using Edges = codec::EdgeWindow;
+  WireMessage window;
+  if (!window.Parse(raw)) return DamagedChunk("its message does not parse");
+  rows->kind = window.Bytes(Edges::kKindFieldNumber);
+  const absl::string_view column = window.Bytes(Edges::kNodeMinusDepFieldNumber);
+  const size_t n = rows->kind.size();
+  if (window.Number(Edges::kFirstEdgeFieldNumber) != first_edge || first_edge > edges_count ||
       n > edges_count - first_edge) {
     return DamagedChunk("edges are out of order or too many");
+  }
+  if (column.size() < n) return DamagedChunk("columns of edges differ in length");
+  rows->node_minus_dep.resize(n);
+  int64_t* const out = rows->node_minus_dep.data();
+  if (!ForEachRow(column, n, [&](size_t row, uint64_t value) { out[row] = UnZigZag(value); })) {
+    return DamagedChunk("columns of edges differ in length");
   }
   return absl::OkStatus();
 }
 
 absl::Status AppendGaps(absl::string_view raw, RankTrace* trace) {
-  codec::GapWindow window;
-  RETURN_IF_ERROR(Parse(raw, &window));
-  if (!AllEqual(window.gap_ns_size(), window.node_delta_size())) {
-    return DamagedChunk("columns of gaps differ in length");
-  }
-  uint32_t node = 0;  // Overflow shows as a node that does not ascend.
-  for (int row = 0; row < window.gap_ns_size(); ++row) {
-    node += window.node_delta(row);
-    trace->gap_node.push_back(node);
-    trace->gap_ns.push_back(window.gap_ns(row));
-  }
-  return absl::OkStatus();
+  using Gaps = codec::GapWindow;
+  WireMessage window;
+  if (!window.Parse(raw)) return DamagedChunk("its message does not parse");
+  const absl::string_view nodes = window.Bytes(Gaps::kNodeDeltaFieldNumber);
+  const size_t n = CountVarints(nodes);
+  uint32_t last_node = 0;  // Overflow shows as a node that does not ascend.
+  uint32_t* const node = Extend(n, &trace->gap_node);
+  int64_t* const gap_ns = Extend(n, &trace->gap_ns);
+  const bool equal = ForEachRow(nodes, n,
+                                [&](size_t row, uint64_t value) {
+                                  last_node += static_cast<uint32_t>(value);
+                                  node[row] = last_node;
+                                }) &&
+                     ForEachRow(window.Bytes(Gaps::kGapNsFieldNumber), n,
+                                [&](size_t row, uint64_t value) { gap_ns[row] = UnZigZag(value); });
+  return equal ? absl::OkStatus() : DamagedChunk("columns of gaps differ in length");
 }
 
 absl::Status AppendQueues(absl::string_view raw, std::vector<Queue>* queues) {
@@ -153,15 +217,18 @@ absl::Status AppendComm(absl::string_view raw, int32_t rank, std::vector<CommOp>
 }
 
 absl::Status AppendWorkSizes(absl::string_view raw, std::vector<WorkSize>* work_size) {
-  codec::WorkSizeWindow window;
-  RETURN_IF_ERROR(Parse(raw, &window));
-  if (!AllEqual(window.num_ops_size(), window.tensor_bytes_size())) {
-    return DamagedChunk("columns of work sizes differ in length");
-  }
-  for (int row = 0; row < window.num_ops_size(); ++row) {
-    work_size->push_back({window.num_ops(row), window.tensor_bytes(row)});
-  }
-  return absl::OkStatus();
+  using Sizes = codec::WorkSizeWindow;
+  WireMessage window;
+  if (!window.Parse(raw)) return DamagedChunk("its message does not parse");
+  const absl::string_view num_ops = window.Bytes(Sizes::kNumOpsFieldNumber);
+  const size_t n = CountVarints(num_ops);
+  WorkSize* const sizes = Extend(n, work_size);
+  const bool equal =
+      ForEachRow(num_ops, n,
+                 [&](size_t row, uint64_t value) { sizes[row].num_ops = UnZigZag(value); }) &&
+      ForEachRow(window.Bytes(Sizes::kTensorBytesFieldNumber), n,
+                 [&](size_t row, uint64_t value) { sizes[row].tensor_bytes = UnZigZag(value); });
+  return equal ? absl::OkStatus() : DamagedChunk("columns of work sizes differ in length");
 }
 
 absl::Status AppendGroups(absl::string_view raw, std::vector<ProcessGroup>* groups) {
@@ -174,10 +241,15 @@ absl::Status AppendGroups(absl::string_view raw, std::vector<ProcessGroup>* grou
 }
 
 absl::Status AppendLengths(absl::string_view raw, std::vector<uint64_t>* lengths) {
-  codec::LengthWindow window;
-  RETURN_IF_ERROR(Parse(raw, &window));
-  lengths->insert(lengths->end(), window.length().begin(), window.length().end());
-  return absl::OkStatus();
+  WireMessage window;
+  if (!window.Parse(raw)) return DamagedChunk("its message does not parse");
+  const absl::string_view column = window.Bytes(codec::LengthWindow::kLengthFieldNumber);
+  const size_t n = CountVarints(column);
+  uint64_t* const out = Extend(n, lengths);
+  if (ForEachRow(column, n, [&](size_t row, uint64_t value) { out[row] = value; })) {
+    return absl::OkStatus();
+  }
+  return DamagedChunk("its message does not parse");
 }
 
 absl::Status AppendStrings(absl::string_view raw, StringTable* strings) {

@@ -15,10 +15,6 @@
 
 namespace chakrad {
 
-namespace codec {
-class EdgeWindow;
-}
-
 // "chunk: " and `what`, DATA_LOSS.
 absl::Status DamagedChunk(absl::string_view what);
 
@@ -30,9 +26,14 @@ struct NodeBounds {
 // Appends to the node columns of `trace` and to dep_begin.
 absl::Status AppendNodes(absl::string_view raw, const NodeBounds& bounds, RankTrace* trace);
 
-// Edges of equally long columns that begin at `first_edge` and end by `edges_count`.
+// Columns of equal length.
+struct EdgeRows {
+  std::vector<int64_t> node_minus_dep;
+  absl::string_view kind;  // Of the chunk's own bytes.
+};
+// Edges that begin at `first_edge` and end by `edges_count`.
 absl::Status ParseEdges(absl::string_view raw, uint64_t first_edge, uint64_t edges_count,
-                        codec::EdgeWindow* window);
+                        EdgeRows* rows);
 // The dependency at this distance before `node`; false when there is no such node.
 inline bool DependencyAt(uint64_t node, int64_t node_minus_dep, uint64_t nodes_count,
                          uint32_t* dep) {

@@ -25,6 +25,9 @@ inline constexpr size_t kReaderCacheBytes = 24 << 20;
 // The most that one chunk may claim to hold once decompressed: twice the worst
 // window, and what a damaged chunk can make a reader allocate.
 inline constexpr size_t kMaxChunkRawBytes = 8 << 20;
+// Nodes, and half the edges, for which a decoder reserves columns because a rank's header says
+// that they come: 110 MB, of which what stays empty takes addresses only.
+inline constexpr size_t kReservedRows = 2 << 20;
 // Level 3 is zstd's own default: higher levels gain a few percent on varint
 // columns and cost several times the encoding time.
 inline constexpr int kZstdLevel = 3;

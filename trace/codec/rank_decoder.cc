@@ -8,7 +8,6 @@
 #include "absl/strings/str_cat.h"
 #include "common/check.h"
 #include "common/status.h"
-#include "trace/codec/chunk.pb.h"
 #include "trace/codec/chunk_decoding.h"
 #include "trace/codec/limits.h"
 #include "trace/codec/rank_check.h"
@@ -35,6 +34,7 @@ struct RankDecoder::State {
   RankTrace trace;
   ChunkFramer framer;
   uint32_t edge_node = 0;  // The node whose dependencies are being read.
+  EdgeRows edges;          // Of the chunk being read.
   std::vector<uint64_t> string_lengths, cold_lengths;
   std::string string_bytes;
   // Of a growing list of lengths: each is added once.
@@ -63,6 +63,7 @@ struct RankDecoder::State {
   void FinishSpan(ChunkSpan* span) const;
   // The number of rows (bytes) of the chunks of a kind so far.
   uint64_t RowsOf(ChunkKind kind) const;
+  void ReserveColumns();
   absl::Status AddRaw(ChunkKind kind, absl::string_view raw);
   absl::Status AddEdges(absl::string_view raw);
   absl::Status FinishStrings();
@@ -124,17 +125,19 @@ absl::Status RankDecoder::State::AddEdges(absl::string_view raw) {
   if (trace.id.size() != header.nodes_count || trace.dep_begin.back() != header.edges_count) {
     return DamagedChunk("edges are out of order or too many");
   }
-  codec::EdgeWindow window;
-  RETURN_IF_ERROR(ParseEdges(raw, first, header.edges_count, &window));
-  for (int i = 0; i < window.node_minus_dep_size(); ++i) {
+  RETURN_IF_ERROR(ParseEdges(raw, first, header.edges_count, &edges));
+  const size_t count = edges.kind.size();
+  trace.dep_node.resize(first + count);
+  trace.dep_kind.resize(first + count);
+  const uint32_t* const dep_begin = trace.dep_begin.data();
+  for (size_t i = 0; i < count; ++i) {
     // Ends: the last entry of dep_begin is edges_count, which is above first + i.
-    while (trace.dep_begin[edge_node + 1] <= first + i) ++edge_node;
-    uint32_t dep = 0;
-    if (!DependencyAt(edge_node, window.node_minus_dep(i), header.nodes_count, &dep)) {
+    while (dep_begin[edge_node + 1] <= first + i) ++edge_node;
+    if (!DependencyAt(edge_node, edges.node_minus_dep[i], header.nodes_count,
+                      &trace.dep_node[first + i])) {
       return DamagedChunk("dependency is out of range");
     }
-    trace.dep_node.push_back(dep);
-    trace.dep_kind.push_back(static_cast<EdgeKind>(static_cast<uint8_t>(window.kind()[i])));
+    trace.dep_kind[first + i] = static_cast<EdgeKind>(static_cast<uint8_t>(edges.kind[i]));
   }
   return absl::OkStatus();
 }
@@ -229,6 +232,24 @@ absl::Status RankDecoder::State::FinishCold() {
   return absl::OkStatus();
 }
 
+// Columns that grow move several times, each time onto new pages.
+void RankDecoder::State::ReserveColumns() {
+  const size_t nodes = std::min<size_t>(header.nodes_count, kReservedRows);
+  const size_t edges = std::min<size_t>(header.edges_count, 2 * kReservedRows);
+  trace.id.reserve(nodes);
+  trace.type.reserve(nodes);
+  trace.flags.reserve(nodes);
+  trace.queue.reserve(nodes);
+  trace.name.reserve(nodes);
+  trace.start_ns.reserve(nodes);
+  trace.dur_ns.reserve(nodes);
+  trace.work_ns.reserve(nodes);
+  trace.side.reserve(nodes);
+  trace.dep_begin.reserve(nodes + 1);
+  trace.dep_node.reserve(edges);
+  trace.dep_kind.reserve(edges);
+}
+
 RankDecoder::RankDecoder(RankHeader header) : state_(std::make_unique<State>()) {
   state_->header = std::move(header);
 }
@@ -238,6 +259,7 @@ RankDecoder::~RankDecoder() = default;
 absl::Status RankDecoder::State::AddRaw(ChunkKind kind, absl::string_view raw) {
   switch (kind) {
     case ChunkKind::kNodes:
+      if (trace.id.empty()) ReserveColumns();
       return AppendNodes(raw, {trace.id.size(), header.nodes_count, header.edges_count}, &trace);
     case ChunkKind::kEdges:
       return AddEdges(raw);
