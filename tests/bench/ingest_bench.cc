@@ -31,6 +31,7 @@
 #include <vector>
 
 #include "absl/strings/str_cat.h"
+#include "analysis/measured_breakdown.h"
 #include "chakrad/v1/ingest.grpc.pb.h"
 #include "client/encoded_trace.h"
 #include "client/push.h"
@@ -42,6 +43,7 @@
 #include "storage/limits.h"
 #include "tests/bench/repeat_rank.h"
 #include "trace/check/check_trace.h"
+#include "trace/check/comm_details.h"
 #include "trace/codec/rank_codec.h"
 #include "trace/codec/rank_generator.h"
 #include "trace/import/import.h"
@@ -296,15 +298,15 @@ void RunRounds(const BenchOptions& options, const Traces& traces) {
       100 * Median(ratios), 100 * Median(ratios_both));
 }
 
-// Nanoseconds a node of the steps that PushTrace takes with a rank's bytes.
+// Nanoseconds of processor time a node of the steps that PushTrace takes with a rank's bytes.
 void PrintCosts(const Trace& trace) {
   const client::EncodedTrace encoded = client::EncodeTrace(trace).value();
   double nodes = 0;
   for (const RankTrace& rank : trace.ranks) nodes += rank.size();
   const auto cost = [nodes](const std::function<void()>& work) {
-    const double begin = Now();
+    const double begin = CpuSeconds();
     work();
-    return (Now() - begin) * 1e9 / nodes;
+    return (CpuSeconds() - begin) * 1e9 / nodes;
   };
   const double sha_ns = cost([&] {
     for (const auto& [hash, chunk] : encoded.chunks) CHECK(Sha256Of(chunk) == hash);
@@ -312,6 +314,7 @@ void PrintCosts(const Trace& trace) {
   const auto decode = [&](bool cold) {
     for (const RankIndex& index : encoded.ranks) {
       RankDecoder decoder(index.header);
+      decoder.KeepCold(NodesWithCommDetails);
       for (const ChunkRef& ref : index.hot) CHECK(decoder.Add(encoded.chunks.at(ref.hash)).ok());
       for (size_t i = 0; cold && i < index.cold.size(); ++i) {
         CHECK(decoder.Add(encoded.chunks.at(index.cold[i].hash)).ok());
@@ -321,14 +324,15 @@ void PrintCosts(const Trace& trace) {
   };
   const double hot_ns = cost([&] { decode(false); });
   const double all_ns = cost([&] { decode(true); });
+  const double breakdown_ns = cost([&] { MeasuredBreakdown(trace); });
   const double check_ns = cost([&] { CheckTrace(trace, {}); });
   const double summary_ns = cost([&] {
     for (const RankTrace& rank : trace.ranks) SummarizeRank(rank);
   });
   std::printf(
       "a node: %.1f bytes stored; ns: hash %.0f, decode %.0f (hot columns %.0f), check %.0f, "
-      "summary %.0f\n",
-      encoded.chunk_bytes / nodes, sha_ns, all_ns, hot_ns, check_ns, summary_ns);
+      "summary %.0f, breakdown %.0f\n",
+      encoded.chunk_bytes / nodes, sha_ns, all_ns, hot_ns, check_ns, summary_ns, breakdown_ns);
 }
 
 absl::StatusOr<Trace> Recorded(const BenchOptions& options) {
