@@ -1,5 +1,6 @@
 #include "analysis/exposed_comm.h"
 
+#include <algorithm>
 #include <array>
 #include <utility>
 
@@ -26,8 +27,9 @@ absl::StatusOr<RankBreakdown> ComputeRankBreakdown(int32_t rank, int64_t end_ps,
   const std::vector<Interval> compute = union_of(IntervalKind::kCompute);
   const std::vector<Interval> comm = union_of(IntervalKind::kComm);
   const std::vector<Interval> memory = union_of(IntervalKind::kMemory);
-  std::vector<Interval> compute_or_comm = compute;
-  compute_or_comm.insert(compute_or_comm.end(), comm.begin(), comm.end());
+  std::vector<Interval> compute_or_comm(compute.size() + comm.size());
+  std::merge(compute.begin(), compute.end(), comm.begin(), comm.end(), compute_or_comm.begin(),
+             [](const Interval& a, const Interval& b) { return a.start < b.start; });
   compute_or_comm = UnionOf(std::move(compute_or_comm));
 
   RankBreakdown breakdown;

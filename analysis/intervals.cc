@@ -5,8 +5,10 @@
 namespace chakrad {
 
 std::vector<Interval> UnionOf(std::vector<Interval> intervals) {
-  std::sort(intervals.begin(), intervals.end(),
-            [](const Interval& a, const Interval& b) { return a.start < b.start; });
+  const auto before = [](const Interval& a, const Interval& b) { return a.start < b.start; };
+  if (!std::is_sorted(intervals.begin(), intervals.end(), before)) {
+    std::sort(intervals.begin(), intervals.end(), before);
+  }
   size_t kept = 0;
   for (const Interval& interval : intervals) {
     if (interval.end <= interval.start) continue;
