@@ -113,8 +113,10 @@ TEST_P(TraceDraftTest, WhatAClientClaimsWronglyIsRefusedAndLeavesNothing) {
   {
     const auto draft = store_->NewDraft();
     EXPECT_THAT(draft->AddChunk(hash, absl::StrCat(stored, "x")), StatusIs(kInvalid, "its hash"));
-    EXPECT_THAT(draft->AddChunk(Sha256Of("rubbish"), "rubbish"), StatusIs(kInvalid, "no chunk"));
-    EXPECT_THAT(draft->AddChunk(Sha256Of(""), ""), StatusIs(kInvalid, "no chunk"));
+    EXPECT_THAT(draft->AddChunk(Sha256Of("rubbish"), "rubbish"),
+                StatusIs(kInvalid, "does not begin with a known version"));
+    EXPECT_THAT(draft->AddChunk(Sha256Of(""), ""),
+                StatusIs(kInvalid, "does not begin with a known version"));
     EXPECT_THAT(draft->Missing({"short"}), StatusIs(kInvalid, "has 5 bytes"));
     EXPECT_THAT(draft->AddEncodedRank(good.index, 3, true), StatusIs(kInvalid, "is not there"));
     for (const auto& [h, bytes] : good.chunks) ASSERT_THAT(draft->AddChunk(h, bytes), IsOk());
