@@ -1,5 +1,6 @@
 #include "client/local_import.h"
 
+#include <algorithm>
 #include <memory>
 #include <utility>
 #include <vector>
@@ -30,9 +31,14 @@ v1::Trace Describe(const ImportResult& result, const UploadPlan& plan) {
   v1::Trace trace;
   std::vector<RankSummary> ranks;
   ranks.reserve(result.trace.ranks.size());
-  for (const RankTrace& rank : result.trace.ranks) ranks.push_back(SummarizeRank(rank));
+  int64_t span_ns = 0;
+  for (const RankTrace& rank : result.trace.ranks) {
+    ranks.push_back(SummarizeRank(rank));
+    span_ns = std::max(span_ns, ranks.back().span_ns);
+  }
   ToProto(ranks, result.trace.groups, result.ledgers, result.notices, result.report, &trace);
   trace.set_world_size(result.trace.world_size);
+  trace.set_span_ns(span_ns);
   trace.mutable_labels()->insert(plan.labels.begin(), plan.labels.end());
   return trace;
 }
