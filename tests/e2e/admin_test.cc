@@ -8,11 +8,10 @@
 
 #include "absl/strings/str_cat.h"
 #include "chakrad/v1/admin.grpc.pb.h"
-#include "client/chakra.h"
 #include "client/json.h"
-#include "client/session.h"
 #include "common/status_matchers.h"
 #include "storage/backup.h"
+#include "tests/e2e/run_chakra.h"
 #include "tests/e2e/test_server.h"
 
 namespace chakrad {
@@ -20,25 +19,6 @@ namespace {
 
 namespace fs = std::filesystem;
 using testing::HasSubstr;
-
-struct Ran {
-  int exit_code = 0;
-  std::string out, err;
-};
-
-Ran Chakra(const TestServer& server, std::vector<std::string> args) {
-  std::ostringstream out, err;
-  args.insert(args.begin(), {"--server", absl::StrCat("127.0.0.1:", server.port())});
-  client::Io io;
-  io.out = &out;
-  io.err = &err;
-  io.sleep = [](std::chrono::milliseconds) {};
-  Ran ran;
-  ran.exit_code = client::RunChakra(args, io);
-  ran.out = out.str();
-  ran.err = err.str();
-  return ran;
-}
 
 std::map<std::string, std::string> Mlp() { return ReadFolder("tests/data/collected/mlp_dp/w2"); }
 

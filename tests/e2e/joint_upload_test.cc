@@ -11,12 +11,12 @@
 #include <thread>
 
 #include "absl/strings/str_cat.h"
-#include "client/chakra.h"
 #include "client/json.h"
 #include "client/session.h"
 #include "common/sha256.h"
 #include "common/status_matchers.h"
 #include "storage/open.h"
+#include "tests/e2e/run_chakra.h"
 #include "tests/e2e/test_server.h"
 
 namespace chakrad {
@@ -28,28 +28,6 @@ using Files = std::map<std::string, std::string>;
 constexpr char kMlp[] = "tests/data/collected/mlp_dp/w2";
 
 Files Mlp() { return ReadFolder(kMlp); }
-
-struct Ran {
-  int exit_code = 0;
-  std::string out, err;
-  client::Json json() const { return client::Json::parse(out); }
-};
-
-Ran Chakra(const TestServer& server, std::vector<std::string> args) {
-  std::ostringstream out, err;
-  args.insert(args.begin(), {"--server", absl::StrCat("127.0.0.1:", server.port())});
-  client::Io io;
-  io.out = &out;
-  io.err = &err;
-  io.sleep = [](std::chrono::milliseconds delay) {
-    std::this_thread::sleep_for(std::min(delay, std::chrono::milliseconds(20)));
-  };
-  Ran ran;
-  ran.exit_code = client::RunChakra(args, io);
-  ran.out = out.str();
-  ran.err = err.str();
-  return ran;
-}
 
 v1::CreateUploadRequest Joint(const std::string& request_id, int expected_files,
                               int64_t seal_after_seconds = 0) {

@@ -8,10 +8,9 @@
 #include <vector>
 
 #include "absl/strings/str_cat.h"
-#include "client/chakra.h"
 #include "client/json.h"
-#include "client/session.h"
 #include "common/status_matchers.h"
+#include "tests/e2e/run_chakra.h"
 #include "tests/e2e/test_server.h"
 
 namespace chakrad {
@@ -42,15 +41,12 @@ absl::StatusOr<v1::ReadNodesResponse> Read(TestClient* client,
   return all;
 }
 
-std::string Chakra(const TestServer& server, std::vector<std::string> args, int exit_code = 0) {
-  std::ostringstream out, err;
-  args.insert(args.begin(), {"--server", absl::StrCat("127.0.0.1:", server.port())});
-  client::Io io;
-  io.out = &out;
-  io.err = &err;
-  io.sleep = [](std::chrono::milliseconds) {};
-  EXPECT_EQ(client::RunChakra(args, io), exit_code) << err.str();
-  return exit_code == 0 ? out.str() : err.str();
+// What it prints, on standard error when it is to fail.
+std::string Printed(const TestServer& server, const std::vector<std::string>& args,
+                    int exit_code = 0) {
+  const Ran ran = Chakra(server, args);
+  EXPECT_EQ(ran.exit_code, exit_code) << ran.err;
+  return exit_code == 0 ? ran.out : ran.err;
 }
 
 class NodesTest : public testing::Test {
@@ -134,7 +130,7 @@ TEST_F(NodesTest, WhatIsNoWindowIsRefusedByName) {
 }
 
 TEST_F(NodesTest, TheCommandLineShowsATable) {
-  const std::string text = Chakra(
+  const std::string text = Printed(
       server_, {"traces", "nodes", trace_.name(), "--rank", "1", "--first", "100", "--count", "5"});
   EXPECT_THAT(text, HasSubstr("position"));
   EXPECT_THAT(text, HasSubstr("(5 nodes; --count N"));
@@ -142,14 +138,14 @@ TEST_F(NodesTest, TheCommandLineShowsATable) {
     EXPECT_THAT(text, HasSubstr(absl::StrCat(all_.id(i)))) << i;
     EXPECT_THAT(text, HasSubstr(all_.name(i).substr(0, 60))) << i;
   }
-  EXPECT_EQ(Chakra(server_, {"traces", "nodes", trace_.name(), "--to", "-5"}), "no nodes\n");
-  EXPECT_THAT(Chakra(server_, {"traces", "nodes", "t-17"}, 1), HasSubstr("t-17"));
+  EXPECT_EQ(Printed(server_, {"traces", "nodes", trace_.name(), "--to", "-5"}), "no nodes\n");
+  EXPECT_THAT(Printed(server_, {"traces", "nodes", "t-17"}, 1), HasSubstr("t-17"));
 }
 
 TEST_F(NodesTest, TheCommandLineAnswersInJson) {
   const client::Json json =
-      client::Json::parse(Chakra(server_, {"--output", "json", "traces", "nodes", trace_.name(),
-                                           "--rank", "1", "--count", "0"}));
+      client::Json::parse(Printed(server_, {"--output", "json", "traces", "nodes", trace_.name(),
+                                            "--rank", "1", "--count", "0"}));
   EXPECT_EQ(json["name"], trace_.name());
   EXPECT_EQ(json["rank"], 1);
   ASSERT_EQ(json["nodes"].size(), all_.position_size());

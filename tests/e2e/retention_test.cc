@@ -9,10 +9,9 @@
 
 #include "absl/strings/str_cat.h"
 #include "chakrad/v1/admin.grpc.pb.h"
-#include "client/chakra.h"
 #include "client/json.h"
-#include "client/session.h"
 #include "common/status_matchers.h"
+#include "tests/e2e/run_chakra.h"
 #include "tests/e2e/test_server.h"
 
 namespace chakrad {
@@ -21,25 +20,6 @@ namespace {
 using testing::ElementsAre;
 using testing::HasSubstr;
 using testing::Not;
-
-struct Ran {
-  int exit_code = 0;
-  std::string out, err;
-};
-
-Ran Chakra(const TestServer& server, std::vector<std::string> args) {
-  std::ostringstream out, err;
-  args.insert(args.begin(), {"--server", absl::StrCat("127.0.0.1:", server.port())});
-  client::Io io;
-  io.out = &out;
-  io.err = &err;
-  io.sleep = [](std::chrono::milliseconds) {};
-  Ran ran;
-  ran.exit_code = client::RunChakra(args, io);
-  ran.out = out.str();
-  ran.err = err.str();
-  return ran;
-}
 
 // The names in `chakra traces ls ARGS`, in order.
 std::vector<std::string> Listed(const TestServer& server, std::vector<std::string> args) {
