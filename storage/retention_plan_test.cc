@@ -141,6 +141,20 @@ TEST(RetentionPlanTest, RepresentativesAreChosenAmongThoseWithABreakdown) {
   EXPECT_EQ(ReasonOf(plan, "a3"), "policy p: one of 1 that represent job=a");
 }
 
+TEST(RetentionPlanTest, ATraceWithTimesWhoseBreakdownIsNotKnownIsKeptByRepresentatives) {
+  RetentionPolicy policy = Policy("p");
+  policy.group_by = {"job"};
+  policy.keep_representative = 1;
+  const TraceCards cards = TwoJobs();
+  for (const auto& card : cards) {
+    if (card->id == "a2") const_cast<TraceCard&>(*card).span_ns = kHourNs;
+    if (card->id == "a3" || card->id == "b2") const_cast<TraceCard&>(*card).breakdown.emplace();
+  }
+  const RetentionPlan plan = Plan({policy}, cards);
+  EXPECT_THAT(Going(plan), ElementsAre("a1", "a4", "b1"));
+  EXPECT_EQ(ReasonOf(plan, "a2"), "policy p: its breakdown is not known");
+}
+
 TEST(RetentionPlanTest, AnyRuleOfAnyPolicyKeeps) {
   RetentionPolicy newest = Policy("newest");
   newest.keep_newest = 1;  // b2

@@ -108,13 +108,16 @@ TEST(TraceFilterTest, AMissingLabelEqualsTheEmptyTextOnly) {
 
 TEST(TraceFilterTest, WhatATraceDoesNotTellIsNeitherLessNorGreaterAndEqualsNothing) {
   const TraceCard bare;
-  for (const char* field : {"exposed_comm_ratio", "idle_ratio"}) {
+  for (const char* field : {"exposed_comm_ratio", "idle_ratio", "quality"}) {
     EXPECT_FALSE(Holds(absl::StrCat(field, " >= 0 OR ", field, " < 0"), bare));
     EXPECT_FALSE(Holds(absl::StrCat(field, " = 0"), bare));
     EXPECT_TRUE(Holds(absl::StrCat(field, " != 0"), bare));
     EXPECT_FALSE(Holds(absl::StrCat(field, ":*"), bare));
     EXPECT_TRUE(Holds(absl::StrCat(field, ":*")));
   }
+  TraceCard bad;  // A score of 0 that was given.
+  bad.errors_count = 1;
+  EXPECT_TRUE(Holds("quality < 0.5", bad));
   EXPECT_FALSE(Holds("span < 1h", bare));
   EXPECT_FALSE(Holds("start_time > 1970-01-01 OR start_time <= 1970-01-01", bare));
   EXPECT_TRUE(Holds("world_size = 0", bare));

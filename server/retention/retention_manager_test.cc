@@ -157,6 +157,41 @@ TEST_F(RetentionManagerTest, AClockThatJumpsYearsAheadDeletesNothingUntilItIsTru
   EXPECT_THAT(Ids(), IsEmpty());
 }
 
+TEST_F(RetentionManagerTest, ARunThatHeldNothingDoesNotMakeAWrongTimeTheTrustedOne) {
+  Put("t-1", "a");
+  ASSERT_THAT(
+      manager_.Set("policies:\n - {name: p, group_by: job, keep_newest: 1, keep_for: 30d}\n"),
+      IsOk());
+  ASSERT_THAT(Run(&manager_), IsOk());
+  clock_.AdvanceNs(10'000 * kDayNs);
+  ASSERT_THAT(Run(&manager_), IsOk());  // t-1 is the newest: nothing to hold.
+  EXPECT_THAT(outcomes_, IsEmpty());
+  Put("t-2", "a");
+  ASSERT_THAT(Run(&manager_), IsOk());
+  EXPECT_THAT(Ids(), ElementsAre("t-2", "t-1"));
+  ASSERT_EQ(outcomes_.size(), 1u);
+  EXPECT_THAT(outcomes_[0], HasSubstr("held: "));
+}
+
+TEST_F(RetentionManagerTest, PoliciesThatAreSetDuringARunEndIt) {
+  for (const char* id : {"t-1", "t-2", "t-3"}) Put(id, "a");
+  ASSERT_THAT(manager_.Set(Newest(1)), IsOk());
+  const absl::Status status = manager_.Run(false, [&](const RetentionOutcome&) {
+    EXPECT_THAT(manager_.Set(""), IsOk());
+    return true;
+  });
+  EXPECT_THAT(status, StatusIs(absl::StatusCode::kAborted, "policies were changed"));
+  EXPECT_THAT(Ids(), ElementsAre("t-3", "t-2"));
+}
+
+TEST_F(RetentionManagerTest, ATraceThatCannotBeDeletedKeepsNoOtherFromGoing) {
+  for (const char* id : {"t-1", "t-2", "t-3"}) Put(id, "a");
+  ASSERT_THAT(manager_.Set(Newest(1)), IsOk());
+  kv_->FailOneWriteAfter(0, absl::ResourceExhaustedError("no space"));
+  EXPECT_THAT(Run(&manager_), StatusIs(absl::StatusCode::kResourceExhausted, "trace t-1"));
+  EXPECT_THAT(Ids(), ElementsAre("t-3", "t-1"));
+}
+
 TEST_F(RetentionManagerTest, ADiskThatRefusesDeletesEndsTheRunWithTheTracesName) {
   Put("t-1", "a");
   Put("t-2", "a");

@@ -240,6 +240,34 @@ TEST(PushTest, ABrokenStreamsChunksAreNotSentAgain) {
   EXPECT_EQ(pushed.sent_bytes, trace.chunk_bytes - sent_bytes);
 }
 
+// The first trace's chunks must not stay for ever, counted by the second.
+TEST(PushTest, OtherContentUnderTheRequestIdOfABrokenStreamUsesNoneOfItsChunks) {
+  TestServer server;
+  const EncodedTrace broken = Small();
+  {
+    RawPush push(&server);
+    push.Begin(broken, "one").Header(broken).Rank(broken.ranks[0]);
+    for (const std::string& hash : push.Missing()) push.Chunk(hash, broken.chunks.at(hash));
+    EXPECT_THAT(push.Finish(), StatusIs(absl::StatusCode::kCancelled, "kept for a while"));
+  }
+  ASSERT_OK_AND_ASSIGN(const client::PushResult other, Push(&server, Converted(kMlp), "one"));
+  grpc::ClientContext context;
+  v1::DeleteTraceRequest request;
+  request.set_name(other.trace.name());
+  google::protobuf::Empty empty;
+  ASSERT_THAT(FromGrpc(server.traces().DeleteTrace(&context, request, &empty)), IsOk());
+  EXPECT_NE(server.HttpGet("/metrics").find("\nchakrad_store_bytes 0\n"), std::string::npos);
+}
+
+TEST(PushTest, ItsRequestIdDoesNotAnswerAnUploadOfFiles) {
+  TestServer server;
+  ASSERT_THAT(Push(&server, Small(), "one"), IsOk());
+  v1::CreateUploadRequest request;
+  request.set_request_id("one");
+  EXPECT_THAT(server.Create(request),
+              StatusIs(absl::StatusCode::kAlreadyExists, "was pushed converted"));
+}
+
 TEST(PushTest, OnlyOneStreamARequest) {
   TestServer server;
   const EncodedTrace trace = Small();
