@@ -57,6 +57,7 @@ int RunChakra(const std::vector<std::string>& args, const Io& io) {
   AddUploadsCommands(&app, &session, &exit_code);
   AddTracesCommands(&app, &session, &exit_code);
   AddSimulateCommand(&app, &session, &exit_code);
+  AddAnalyzeCommand(&app, &session, &exit_code);
   AddJobsCommands(&app, &session, &exit_code);
   AddRetentionCommands(&app, &session, &exit_code);
   AddAdminCommands(&app, &session, &exit_code);

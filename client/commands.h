@@ -23,6 +23,7 @@ class Session;
 void AddCheckCommand(CLI::App* app, Session* session, int* exit_code);
 void AddConvertCommand(CLI::App* app, Session* session, int* exit_code);
 void AddIngestCommand(CLI::App* app, Session* session, int* exit_code);
+void AddAnalyzeCommand(CLI::App* app, Session* session, int* exit_code);
 void AddAdminCommands(CLI::App* app, Session* session, int* exit_code);
 void AddUploadsCommands(CLI::App* app, Session* session, int* exit_code);
 void AddTracesCommands(CLI::App* app, Session* session, int* exit_code);
@@ -37,6 +38,9 @@ void AddTimelineCommand(CLI::App* app, Session* session, int* exit_code);
 void AddNodesCommand(CLI::App* traces, Session* session, int* exit_code);
 void AddRawCommand(CLI::App* traces, Session* session, int* exit_code);
 void AddVerifyCommand(CLI::App* traces, Session* session, int* exit_code);
+
+// "t-1", "traces/t-1", "j-2" or "jobs/j-2" as the full name. A usage error otherwise.
+absl::StatusOr<std::string> TimelineName(absl::string_view name);
 
 // Follows a job to its end with a progress bar, through restarts of the daemon.
 absl::StatusOr<v1::Job> WatchToEnd(Session* session, const std::string& job_name);

@@ -68,4 +68,23 @@ std::string PercentText(int64_t part, int64_t whole) {
   return absl::StrFormat("%.1f", 100.0 * static_cast<double>(part) / static_cast<double>(whole));
 }
 
+std::string DurationText(int64_t ps) {
+  struct Unit {
+    const char* name;
+    int digits;  // Of picoseconds.
+  };
+  constexpr Unit kUnits[] = {{"s", 12}, {"ms", 9}, {"us", 6}, {"ns", 3}};
+  // The magnitude, unsigned: the lowest number has no positive counterpart.
+  const uint64_t magnitude = ps < 0 ? 0 - static_cast<uint64_t>(ps) : static_cast<uint64_t>(ps);
+  uint64_t one = 1'000'000'000'000;
+  for (const Unit& unit : kUnits) {
+    if (magnitude >= one) {
+      const int shown_digits = magnitude >= 100 * one ? 0 : magnitude >= 10 * one ? 1 : 2;
+      return absl::StrCat(RoundedDecimal(ps, unit.digits, shown_digits), " ", unit.name);
+    }
+    one /= 1000;
+  }
+  return absl::StrCat(ps, " ps");
+}
+
 }  // namespace chakrad::client

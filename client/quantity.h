@@ -24,6 +24,10 @@ inline std::string PsAsMs(int64_t ps, int shown_digits) {
   return RoundedDecimal(ps, 9, shown_digits);
 }
 
+// Picoseconds in the unit that reads best, three digits or more: "17 ps", "1.50 us", "12.3 ms",
+// "4523 s".
+std::string DurationText(int64_t ps);
+
 // 14391 as "14,391".
 std::string CountText(int64_t count);
 

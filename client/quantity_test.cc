@@ -86,5 +86,15 @@ TEST(TableTest, NumbersStandRightAndWordsLeft) {
             "\xC3\xBC\x62\x65r  1000.25\n");
 }
 
+TEST(QuantityTest, DurationsTakeTheUnitThatReadsBest) {
+  EXPECT_EQ(DurationText(0), "0 ps");
+  EXPECT_EQ(DurationText(17), "17 ps");
+  EXPECT_EQ(DurationText(1'500), "1.50 ns");
+  EXPECT_EQ(DurationText(-12'340'000), "-12.3 us");
+  EXPECT_EQ(DurationText(123'456'000'000), "123 ms");
+  EXPECT_EQ(DurationText(4'523'000'000'000'000), "4523 s");
+  EXPECT_EQ(DurationText(INT64_MIN), "-9223372 s");
+}
+
 }  // namespace
 }  // namespace chakrad::client

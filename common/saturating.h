@@ -1,4 +1,4 @@
-// Sums of numbers that an input chose: they stop at the type's ends instead of
+// Sums and products of numbers that an input chose: they stop at the type's ends instead of
 // overflowing.
 #ifndef CHAKRAD_COMMON_SATURATING_H_
 #define CHAKRAD_COMMON_SATURATING_H_
@@ -18,6 +18,13 @@ inline int64_t SaturatingSubtract(int64_t a, int64_t b) {
   int64_t difference;
   if (!__builtin_sub_overflow(a, b, &difference)) return difference;
   return b < 0 ? std::numeric_limits<int64_t>::max() : std::numeric_limits<int64_t>::min();
+}
+
+inline int64_t SaturatingMultiply(int64_t a, int64_t b) {
+  int64_t product;
+  if (!__builtin_mul_overflow(a, b, &product)) return product;
+  return (a > 0) == (b > 0) ? std::numeric_limits<int64_t>::max()
+                            : std::numeric_limits<int64_t>::min();
 }
 
 }  // namespace chakrad

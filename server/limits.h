@@ -119,6 +119,11 @@ inline constexpr size_t kMaxVerifyErrorBytes = 1'000;
 inline constexpr int kMaxTenantsListed = 10'000;
 // Backups in an answer; the newest.
 inline constexpr size_t kMaxBackupsListed = 1'000;
+// Nodes (or intervals of a timeline) that one analysis holds: some 100 bytes each.
+inline constexpr int64_t kMaxAnalysisNodes = 50'000'000;
+// Entries of a list in an analysis: what a person looks through; at most what fits an answer.
+inline constexpr int32_t kDefaultAnalysisTop = 20;
+inline constexpr int32_t kMaxAnalysisTop = 10'000;
 // Of a job's error in an answer.
 inline constexpr size_t kMaxErrorBytes = 64 << 10;
 // Progress events a job and second, at most: a watcher is a person or a bar.

@@ -23,6 +23,7 @@
 #include "server/metrics.h"
 #include "server/retention/retention_manager.h"
 #include "server/rpc/admin_service.h"
+#include "server/rpc/analysis_service.h"
 #include "server/rpc/ingest_service.h"
 #include "server/rpc/job_service.h"
 #include "server/rpc/retention_service.h"
@@ -123,6 +124,7 @@ class RealServer : public ChakradServer {
     services_.push_back(NewIngestService(&uploads_, &pushes_, &metrics_));
     services_.push_back(NewTraceService(stores_.traces.get(), &metrics_));
     services_.push_back(NewJobService(&jobs_, stores_.jobs.get(), &metrics_));
+    services_.push_back(NewAnalysisService(stores_.traces.get(), stores_.jobs.get(), &metrics_));
     services_.push_back(NewRetentionService(&retention_, &metrics_));
     services_.push_back(NewAdminService(&stores_, &uploads_, RealClock(), &metrics_));
     grpc::ServerBuilder builder;

@@ -5,11 +5,11 @@
 
 #include "absl/strings/str_cat.h"
 #include "common/status.h"
+#include "server/jobs/load_job_trace.h"
 #include "server/jobs/result_codec.h"
 #include "server/jobs/timeline_codec.h"
 #include "server/limits.h"
 #include "sim/collective/custom_algorithm.h"
-#include "sim/projection/projection.h"
 
 namespace chakrad {
 namespace {
@@ -82,22 +82,6 @@ absl::Status LoadAlgorithms(const SimulationSpec& spec, TraceStore* traces,
   return absl::OkStatus();
 }
 
-// The trace to simulate: of as many ranks as the specification asks for.
-absl::StatusOr<Trace> LoadTrace(const SimulationSpec& spec, const SystemDescription& system,
-                                TraceStore* traces, std::vector<std::string>* notices) {
-  TraceLoadOptions options;
-  options.cold = system.compute.basis == ComputeBasis::kOperatorShapes || spec.memory_use;
-  ASSIGN_OR_RETURN(Trace trace, traces->Load(spec.trace_id, options));
-  if (!spec.projection.has_value()) return trace;
-  absl::StatusOr<Projection> projection = ProjectTrace(std::move(trace), *spec.projection);
-  if (!projection.ok()) return Annotate(projection.status(), "projection");
-  notices->push_back(absl::StrCat(
-      "projected from ", projection->old_size, " to ", projection->new_size, " ranks along ",
-      spec.projection->group.empty() ? "the world" : spec.projection->group));
-  notices->insert(notices->end(), projection->notices.begin(), projection->notices.end());
-  return std::move(projection->trace);
-}
-
 }  // namespace
 
 absl::StatusOr<std::string> RunSimulation(const std::string& job_id, const SimulationSpec& spec,
@@ -106,7 +90,8 @@ absl::StatusOr<std::string> RunSimulation(const std::string& job_id, const Simul
   ASSIGN_OR_RETURN(SystemDescription system, SystemOf(spec));
   RETURN_IF_ERROR(LoadAlgorithms(spec, traces, &system));
   std::vector<std::string> notices;
-  ASSIGN_OR_RETURN(const Trace trace, LoadTrace(spec, system, traces, &notices));
+  const bool cold = system.compute.basis == ComputeBasis::kOperatorShapes || spec.memory_use;
+  ASSIGN_OR_RETURN(const Trace trace, LoadJobTrace(spec, cold, traces, &notices));
   RETURN_IF_ERROR(jobs->DropTimeline(job_id));
   RunObserver observer(job_id, &trace, spec.keep_timeline, jobs, &hooks);
   absl::StatusOr<SimResult> result = Simulate(trace, system, OptionsOf(spec), &observer);

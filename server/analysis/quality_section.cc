@@ -1,0 +1,8 @@
+#include "chakrad/v1/analysis.pb.h"
+#include "server/analysis/sections.h"
+
+namespace chakrad {
+
+void FillQuality(const SectionInput&, v1::TimelineAnalysis*) {}
+
+}  // namespace chakrad

@@ -1,0 +1,44 @@
+#include "server/rpc/analysis_service.h"
+
+#include "chakrad/v1/analysis.grpc.pb.h"
+#include "server/analysis/analyze_timeline.h"
+#include "server/rpc/serve.h"
+
+namespace chakrad {
+namespace {
+
+class AnalysisService : public v1::AnalysisService::Service {
+ public:
+  AnalysisService(TraceStore* traces, JobStore* jobs, Metrics* metrics)
+      : traces_(traces), jobs_(jobs), metrics_(metrics) {}
+
+  grpc::Status AnalyzeTimeline(grpc::ServerContext*, const v1::AnalyzeTimelineRequest* request,
+                               v1::TimelineAnalysis* response) override {
+    return Serve(metrics_, "AnalyzeTimeline",
+                 [&] { return chakrad::AnalyzeTimeline(*request, traces_, jobs_, response); });
+  }
+  grpc::Status DiffTimelines(grpc::ServerContext*, const v1::DiffTimelinesRequest* request,
+                             v1::TimelineDiff* response) override {
+    return Serve(metrics_, "DiffTimelines",
+                 [&] { return chakrad::DiffTimelines(*request, traces_, jobs_, response); });
+  }
+  grpc::Status FindCriticalPath(grpc::ServerContext*, const v1::FindCriticalPathRequest* request,
+                                v1::CriticalPath* response) override {
+    return Serve(metrics_, "FindCriticalPath",
+                 [&] { return chakrad::FindCriticalPath(*request, traces_, jobs_, response); });
+  }
+
+ private:
+  TraceStore* const traces_;
+  JobStore* const jobs_;
+  Metrics* const metrics_;
+};
+
+}  // namespace
+
+std::unique_ptr<grpc::Service> NewAnalysisService(TraceStore* traces, JobStore* jobs,
+                                                  Metrics* metrics) {
+  return std::make_unique<AnalysisService>(traces, jobs, metrics);
+}
+
+}  // namespace chakrad
