@@ -69,7 +69,8 @@ absl::StatusOr<std::string> TraceCatalog::FindByContent(absl::string_view conten
   const auto [begin, end] = by_content_.equal_range(content_hash);
   for (auto it = begin; it != end && !content_hash.empty(); ++it) {
     const TraceCard* card = it->second.get();
-    if (FindLocked(card->id) == entries_.end()) continue;
+    const auto entry = FindLocked(card->id);
+    if (entry == entries_.end() || entry->second.unreadable || card->damaged) continue;
     if (newest == nullptr || card->create_unix_ns > newest->create_unix_ns) newest = card;
   }
   if (newest == nullptr) return absl::NotFoundError("no trace has this content");
@@ -136,6 +137,12 @@ void TraceCatalog::SetDamaged(absl::string_view id) {
   TraceCard card = *it->second.card;
   card.damaged = true;
   Replace(it, std::move(card));
+}
+
+void TraceCatalog::SetReadable(absl::string_view id, bool readable) {
+  MutexLock lock(&mutex_);
+  const auto it = FindLocked(id);
+  if (it != entries_.end()) it->second.unreadable = !readable;
 }
 
 absl::StatusOr<std::unique_ptr<TraceLease>> TraceCatalog::Lease(absl::string_view id) {

@@ -32,7 +32,7 @@ class TraceCatalog : public std::enable_shared_from_this<TraceCatalog> {
   bool Has(absl::string_view id);
   // Null when there is none, or it is being deleted.
   std::shared_ptr<const TraceCard> Find(absl::string_view id);
-  // Of the newest trace with this content that is not being deleted.
+  // Of the newest trace with this content that is not being deleted, nor known to be unreadable.
   absl::StatusOr<std::string> FindByContent(absl::string_view content_hash);
   // INT64_MIN when there is none.
   int64_t newest_create_unix_ns();
@@ -43,6 +43,8 @@ class TraceCatalog : public std::enable_shared_from_this<TraceCatalog> {
   // Changes a card. NOT_FOUND: there is none, or it is being deleted.
   absl::Status SetPinned(absl::string_view id, bool pinned);
   void SetDamaged(absl::string_view id);
+  // What a read of all or some of it found. Until the next start, or the next such word.
+  void SetReadable(absl::string_view id, bool readable);
   absl::StatusOr<std::unique_ptr<TraceLease>> Lease(absl::string_view id);
 
   // Hides the trace from Find, Lease and FindByContent until FinishDelete or
@@ -58,6 +60,7 @@ class TraceCatalog : public std::enable_shared_from_this<TraceCatalog> {
     std::shared_ptr<const TraceCard> card;
     int64_t leases_count = 0;
     bool deleting = false;
+    bool unreadable = false;
   };
   using Entries = std::map<absl::string_view, Entry>;  // By card->id.
 

@@ -7,6 +7,7 @@
 #include <map>
 #include <memory>
 #include <random>
+#include <set>
 #include <string>
 #include <thread>
 #include <utility>
@@ -103,6 +104,72 @@ TEST_P(TraceDraftTest, RanksThatAClientEncodedAreStoredAndTheirChunksSentOnce) {
   EXPECT_EQ(TotalBytes(), info.stored_bytes);
   const auto second = store_->NewDraft();
   EXPECT_THAT(second->Missing(HashesOf(Encode(trace.ranks[0])))->size(), 0);
+}
+
+// Otherwise an acknowledged upload would depend on bytes that are gone.
+TEST_P(TraceDraftTest, AChunkThatRottedIsWrittenAnewByWhoeverBringsItsBytes) {
+  const Trace trace = RandomTrace(1, 2, 200);
+  for (const bool encoded_by_client : {false, true}) {
+    SCOPED_TRACE(encoded_by_client);
+    const std::string old_id = absl::StrCat("old", encoded_by_client);
+    ASSERT_THAT(store_->Put(trace, InfoOf(old_id)), IsOk());
+    const int64_t total_bytes = TotalBytes();
+    const EncodedRank rank = Encode(trace.ranks[0]);
+    KvBatch spoil;
+    spoil.Put(Family::kChunks, rank.index.hot[0].hash, "rotten");
+    spoil.Delete(Family::kChunks, rank.index.cold[0].hash);
+    ASSERT_THAT(engine_->kv()->Write(spoil, true), IsOk());
+    EXPECT_THAT(store_->Load(old_id, {.cold = true, .ranks = {}}),
+                StatusIs(absl::StatusCode::kDataLoss, old_id));
+    if (encoded_by_client) {
+      const auto draft = store_->NewDraft();
+      ASSERT_OK_AND_ASSIGN(const auto missing, draft->Missing(HashesOf(rank)));
+      EXPECT_EQ(std::set<std::string>(missing.begin(), missing.end()),
+                (std::set<std::string>{rank.index.hot[0].hash, rank.index.cold[0].hash}));
+      EXPECT_THAT(draft->AddEncodedRank(rank.index, trace.groups.size(), true),
+                  StatusIs(absl::StatusCode::kInvalidArgument, "is not there"));
+      for (const std::string& hash : missing) {
+        ASSERT_THAT(draft->AddChunk(hash, rank.chunks.at(hash)), IsOk());
+      }
+      ASSERT_THAT(draft->Flush(), IsOk());
+      ASSERT_THAT(draft->AddEncodedRank(rank.index, trace.groups.size(), true), IsOk());
+      TraceInfo info = InfoOf("pushed");
+      info.groups = trace.groups;
+      info.world_size = trace.world_size;
+      ASSERT_THAT(draft->Commit(info), IsOk());
+    } else {
+      ASSERT_THAT(store_->Put(trace, InfoOf("new")), IsOk());
+    }
+    ASSERT_OK_AND_ASSIGN(const Trace healed, store_->Load(old_id, {.cold = true, .ranks = {}}));
+    ExpectSameTrace(healed, trace);
+    EXPECT_EQ(TotalBytes(), total_bytes);
+  }
+}
+
+TEST_P(TraceDraftTest, ATraceThatCannotBeReadIsNotTheAnswerToEqualContent) {
+  const Trace trace = RandomTrace(1, 1, 200);
+  TraceInfo info = InfoOf("old");
+  info.content_hash = std::string(32, 'h');
+  ASSERT_THAT(store_->Put(trace, info), IsOk());
+  const EncodedRank rank = Encode(trace.ranks[0]);
+  KvBatch spoil;
+  spoil.Put(Family::kChunks, rank.index.hot[0].hash, "rotten");
+  ASSERT_THAT(engine_->kv()->Write(spoil, true), IsOk());
+  ASSERT_OK_AND_ASSIGN(const VerifyResult verified, store_->Verify("old"));
+  ASSERT_EQ(verified.errors.size(), 1);
+  EXPECT_THAT(store_->FindByContent(info.content_hash),
+              StatusIs(absl::StatusCode::kNotFound, ""));
+  info.id = "new";
+  ASSERT_THAT(store_->Put(trace, info), IsOk());
+  ASSERT_OK_AND_ASSIGN(const std::string new_id, store_->FindByContent(info.content_hash));
+  EXPECT_EQ(new_id, "new");
+  ASSERT_THAT(store_->Delete("new"), IsOk());
+  // The new one's bytes are the old one's too: it is whole again, once somebody looks.
+  ASSERT_THAT(store_->Load("old", {.cold = true, .ranks = {}}), IsOk());
+  ASSERT_OK_AND_ASSIGN(const VerifyResult again, store_->Verify("old"));
+  EXPECT_EQ(again.errors, std::vector<std::string>{});
+  ASSERT_OK_AND_ASSIGN(const std::string old_id, store_->FindByContent(info.content_hash));
+  EXPECT_EQ(old_id, "old");
 }
 
 TEST_P(TraceDraftTest, WhatAClientClaimsWronglyIsRefusedAndLeavesNothing) {

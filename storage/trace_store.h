@@ -131,7 +131,8 @@ class TraceStore {
   // A chunk as stored, verified against its hash. DATA_LOSS: damaged or missing.
   virtual absl::StatusOr<std::string> ReadChunk(const std::string& hash) = 0;
 
-  // The id of a trace with this content hash (the newest), else NOT_FOUND.
+  // The id of a trace with this content hash (the newest), else NOT_FOUND. One that could not be
+  // read when somebody tried (since the start) does not count.
   virtual absl::StatusOr<std::string> FindByContent(absl::string_view content_hash) = 0;
   // Durable. A pinned trace is not deleted.
   virtual absl::Status SetPinned(absl::string_view id, bool pinned) = 0;

@@ -74,6 +74,7 @@ class TraceStoreKv : public TraceStore {
 absl::Status TraceStoreKv::Explain(absl::string_view id, const absl::Status& status,
                                    absl::string_view what) {
   if (catalog_->Find(id) == nullptr) return UnknownTrace(id);
+  if (absl::IsDataLoss(status)) catalog_->SetReadable(id, false);
   return Annotate(status, what);
 }
 
@@ -170,6 +171,7 @@ absl::StatusOr<Trace> TraceStoreKv::Load(absl::string_view id, const TraceLoadOp
 absl::StatusOr<VerifyResult> TraceStoreKv::Verify(absl::string_view id) {
   ASSIGN_OR_RETURN(const std::unique_ptr<TraceLease> lease, Lease(id));
   ASSIGN_OR_RETURN(VerifyResult result, VerifyTrace(kv_.get(), writer_->chunks(), id));
+  catalog_->SetReadable(id, result.errors.empty());
   if (!result.errors.empty() && !kv_->Get(Family::kMeta, ManifestKey(id)).ok()) {
     catalog_->SetDamaged(id);
   }

@@ -107,12 +107,19 @@ std::unique_ptr<DraftState> TraceWriter::Begin() {
 
 absl::Status TraceWriter::AddChunk(const std::string& hash, absl::string_view stored,
                                    DraftState* draft) {
-  if (draft->pins.count(hash) > 0) return absl::OkStatus();
-  {
-    MutexLock lock(&mutex_);
-    ASSIGN_OR_RETURN(const bool there,
-                     chunks_.Pin(hash, static_cast<int64_t>(stored.size()), &draft->pins));
-    if (there) return absl::OkStatus();
+  const bool rotten = draft->rotten.erase(hash) > 0;
+  if (!rotten) {
+    if (draft->pins.count(hash) > 0) return absl::OkStatus();
+    bool there = false;
+    {
+      MutexLock lock(&mutex_);
+      ASSIGN_OR_RETURN(there,
+                       chunks_.Pin(hash, static_cast<int64_t>(stored.size()), &draft->pins));
+    }
+    if (there) {
+      ASSIGN_OR_RETURN(const bool sound, IsSound(hash));
+      if (sound) return absl::OkStatus();
+    }
   }
   draft->pending.Put(Family::kChunks, hash, stored);
   draft->pending_hashes += hash;
@@ -120,9 +127,22 @@ absl::Status TraceWriter::AddChunk(const std::string& hash, absl::string_view st
 }
 
 absl::StatusOr<bool> TraceWriter::HasChunk(const std::string& hash, DraftState* draft) {
-  if (draft->pins.count(hash) > 0) return true;
-  MutexLock lock(&mutex_);
-  return chunks_.PinIfStored(hash, &draft->pins);
+  if (draft->pins.count(hash) > 0) return draft->rotten.count(hash) == 0;
+  {
+    MutexLock lock(&mutex_);
+    ASSIGN_OR_RETURN(const bool there, chunks_.PinIfStored(hash, &draft->pins));
+    if (!there) return false;
+  }
+  ASSIGN_OR_RETURN(const bool sound, IsSound(hash));
+  if (!sound) draft->rotten.insert(hash);
+  return sound;
+}
+
+absl::StatusOr<bool> TraceWriter::IsSound(const std::string& hash) {
+  const absl::Status read = chunks_.Read(hash).status();
+  if (absl::IsDataLoss(read)) return false;
+  RETURN_IF_ERROR(read);
+  return true;
 }
 
 int64_t TraceWriter::PinnedBytes(const std::string& hash) {

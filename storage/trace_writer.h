@@ -31,6 +31,8 @@ struct TraceTotals {
 struct DraftState {
   std::string key;               // 8 random bytes.
   ChunkTable::Pins pins;         // Of all its chunks.
+  // Of those, the ones that are stored and cannot be read: whoever brings them writes them anew.
+  std::set<std::string> rotten;
   KvBatch pending;               // Chunks to be written.
   std::string pending_hashes;    // Of those, joined.
   uint32_t pending_records = 0;  // Numbered from 0.
@@ -54,9 +56,10 @@ class TraceWriter {
   ~TraceWriter();
 
   std::unique_ptr<DraftState> Begin();
-  // Stores the chunk, whose hash is `hash`, unless it is there.
+  // Stores the chunk, whose hash is `hash`, unless it is there as it should be. One that was
+  // there is read, so that no trace comes to depend on bytes that are gone.
   absl::Status AddChunk(const std::string& hash, absl::string_view stored, DraftState* draft);
-  // Whether the chunk is there; pins it then.
+  // Whether the chunk is there and can be read, for which it is read; pins it then.
   absl::StatusOr<bool> HasChunk(const std::string& hash, DraftState* draft);
   // Stored, of a chunk that a draft has pinned.
   int64_t PinnedBytes(const std::string& hash);
@@ -92,6 +95,8 @@ class TraceWriter {
   };
 
   // Takes the draft out of `attempt` when the trace has to be undone.
+  // Whether what is stored of the chunk has its hash.
+  absl::StatusOr<bool> IsSound(const std::string& hash);
   absl::StatusOr<uint64_t> WriteTrace(NewTrace* trace, Failed* attempt)
       ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
   absl::Status FinishCommit(uint64_t number, const absl::Status& synced, Failed attempt);
