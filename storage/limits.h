@@ -36,6 +36,15 @@ inline constexpr size_t kMaxTimelineChunkBytes = 4 << 20;
 // The daemon's own settings are read whole; the largest is the text of policies.
 inline constexpr size_t kMaxSettingBytes = 256 << 10;
 
+// --- Series ---
+// Values of labels: their owner cuts them far shorter. Samples of one record: 10,000 of them.
+inline constexpr size_t kMaxSeriesLabelBytes = 1'024;
+inline constexpr size_t kMaxSeriesSamplesBytes = 1 << 20;
+// Lines of dashboards whose next free time is remembered: 100 bytes each.
+inline constexpr size_t kMaxSeriesLinesKept = 10'000;
+// Deletes that are written together when history is pruned.
+inline constexpr size_t kMaxSeriesBatchOps = 3'000;
+
 // --- Searches ---
 // A filter and an order are parsed by recursion and evaluated terms x traces.
 inline constexpr size_t kMaxFilterBytes = 4'096;

@@ -4,6 +4,7 @@
 
 #include "storage/job_store_test_suite.h"
 #include "storage/mem_kv.h"
+#include "storage/series_store_test_suite.h"
 #include "storage/trace_damage_test_suite.h"
 #include "storage/trace_draft_test_suite.h"
 #include "storage/trace_store_test_suite.h"
@@ -32,6 +33,7 @@ INSTANTIATE_TEST_SUITE_P(Stores, TraceDamageTest, kEngines, kName);
 INSTANTIATE_TEST_SUITE_P(Stores, MigrationTest, kEngines, kName);
 INSTANTIATE_TEST_SUITE_P(Stores, UploadStoreTest, kEngines, kName);
 INSTANTIATE_TEST_SUITE_P(Stores, JobStoreTest, kEngines, kName);
+INSTANTIATE_TEST_SUITE_P(Stores, SeriesStoreTest, kEngines, kName);
 
 }  // namespace
 }  // namespace chakrad

@@ -41,6 +41,7 @@ absl::StatusOr<Stores> MakeStores(const std::shared_ptr<Kv>& kv, std::string sta
   stores.backups = NewBackups(kv, options.backup_dir);
   stores.probe = std::make_unique<StoreProbe>(kv, options.data_dir, options.reserve_bytes);
   stores.settings = NewSettingsStore(kv);
+  ASSIGN_OR_RETURN(stores.series, NewSeriesStore(kv));
   return stores;
 }
 

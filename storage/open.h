@@ -11,6 +11,7 @@
 #include "storage/backup.h"
 #include "storage/job_store.h"
 #include "storage/limits.h"
+#include "storage/series_store.h"
 #include "storage/settings_store.h"
 #include "storage/store_health.h"
 #include "storage/trace_store.h"
@@ -38,6 +39,7 @@ struct Stores {
   std::unique_ptr<Backups> backups;
   std::unique_ptr<StoreProbe> probe;
   std::unique_ptr<SettingsStore> settings;
+  std::unique_ptr<SeriesStore> series;
 };
 
 // Opens or creates the stores in options.data_dir, its parents included. Call

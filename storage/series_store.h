@@ -34,8 +34,9 @@ struct SeriesRecord {
                              // and kind share it: Append moves a later one on by milliseconds.
   std::string source;        // "traces/{id}" or "jobs/{id}"; one record each.
   SeriesKey key;
-  std::string variant;  // Of a simulation, else empty.
-  std::string samples;  // Serialised by the owner; the store does not look inside.
+  std::string variant;        // Of a simulation, else empty.
+  int64_t added_unix_ms = 0;  // When the daemon got to know it; its owner's word.
+  std::string samples;        // Serialised by the owner; the store does not look inside.
   friend bool operator==(const SeriesRecord&, const SeriesRecord&) = default;
 };
 
@@ -71,6 +72,8 @@ class SeriesStore {
   virtual absl::StatusOr<int64_t> Prune(int64_t time_unix_ms, int64_t sequence) = 0;
 };
 
+// Reads how far the numbers have come. Records with names, times or samples beyond the store's
+// limits are INVALID_ARGUMENT in Append, which adds nothing then.
 absl::StatusOr<std::unique_ptr<SeriesStore>> NewSeriesStore(std::shared_ptr<Kv> kv);
 
 }  // namespace chakrad
