@@ -1,0 +1,158 @@
+#include "analysis/metrics/trace_metrics.h"
+
+#include <algorithm>
+#include <array>
+#include <cmath>
+#include <utility>
+
+#include "absl/strings/escaping.h"
+#include "absl/strings/str_cat.h"
+#include "analysis/exposed_comm.h"
+#include "common/saturating.h"
+#include "common/sha256.h"
+#include "common/utf8.h"
+
+namespace chakrad {
+namespace {
+
+double Seconds(double ps) { return ps * 1e-12; }
+double Seconds(int64_t ps) { return Seconds(static_cast<double>(ps)); }
+
+// The one place where a value is refused that no receiver takes.
+void Add(MetricId id, double value, std::vector<MetricSample>* samples,
+         std::vector<std::string> labels = {}) {
+  if (std::isfinite(value)) samples->push_back({id, std::move(labels), value});
+}
+
+void AddTimes(const JobTimeline& job, std::vector<MetricSample>* samples) {
+  double span = 0, compute = 0, comm = 0, exposed = 0, memory = 0, idle = 0;
+  double exposed_ratio = 0, worst_ratio = 0, idle_ratio = 0, overlap_ratio = 0;
+  int64_t ranks_count = 0;
+  for (const RankTimeline& rank : job.ranks) {
+    std::vector<TimelineInterval> intervals = rank.intervals;
+    for (TimelineInterval& interval : intervals) {
+      interval.start_ps -= rank.start_ps;
+      interval.end_ps -= rank.start_ps;
+    }
+    const auto times = ComputeRankBreakdown(rank.rank, rank.span_ps(), intervals);
+    if (!times.ok() || times->end_ps == 0) continue;
+    ++ranks_count;
+    const double end_ps = static_cast<double>(times->end_ps);
+    span += end_ps;
+    compute += static_cast<double>(times->compute_ps);
+    comm += static_cast<double>(times->comm_ps);
+    exposed += static_cast<double>(times->exposed_comm_ps);
+    memory += static_cast<double>(times->exposed_memory_ps);
+    idle += static_cast<double>(times->idle_ps);
+    const double ratio = static_cast<double>(times->exposed_comm_ps) / end_ps;
+    exposed_ratio += ratio;
+    worst_ratio = std::max(worst_ratio, ratio);
+    idle_ratio += static_cast<double>(times->idle_ps) / end_ps;
+    if (times->comm_ps > 0) {
+      overlap_ratio +=
+          1 - static_cast<double>(times->exposed_comm_ps) / static_cast<double>(times->comm_ps);
+    }
+  }
+  if (ranks_count == 0) return;
+  const double count = static_cast<double>(ranks_count);
+  Add(MetricId::kSpanSeconds, Seconds(span / count), samples);
+  Add(MetricId::kComputeSeconds, Seconds(compute / count), samples);
+  Add(MetricId::kCommSeconds, Seconds(comm / count), samples);
+  Add(MetricId::kExposedCommSeconds, Seconds(exposed / count), samples);
+  Add(MetricId::kExposedCommRatio, exposed_ratio / count, samples);
+  Add(MetricId::kWorstExposedCommRatio, worst_ratio, samples);
+  Add(MetricId::kExposedMemorySeconds, Seconds(memory / count), samples);
+  Add(MetricId::kIdleSeconds, Seconds(idle / count), samples, {"other"});
+  Add(MetricId::kIdleRatio, idle_ratio / count, samples);
+  Add(MetricId::kOverlapRatio, overlap_ratio / count, samples);
+}
+
+}  // namespace
+
+std::string MetricLabelValue(absl::string_view text) {
+  std::string value = ValidUtf8(text, kMaxMetricLabelBytes);
+  if (text.size() > kMaxMetricLabelBytes) {
+    const std::string hash = absl::BytesToHexString(Sha256Of(text).substr(0, 8));
+    value = absl::StrCat(ValidUtf8(text, kMaxMetricLabelBytes - 1 - hash.size()), "~", hash);
+  }
+  for (char& c : value) {
+    if (static_cast<unsigned char>(c) < 0x20 || c == 0x7f) c = ' ';
+  }
+  return value;
+}
+
+std::string RankGroupText(const std::vector<int32_t>& ranks, int32_t world_size) {
+  if (static_cast<int64_t>(ranks.size()) >= world_size) return "all";
+  std::string text;
+  for (size_t i = 0; i < ranks.size();) {
+    size_t last = i;
+    while (last + 1 < ranks.size() && ranks[last + 1] == ranks[last] + 1) ++last;
+    absl::StrAppend(&text, text.empty() ? "" : ",", ranks[i]);
+    if (last > i) absl::StrAppend(&text, "-", ranks[last]);
+    i = last + 1;
+  }
+  return text;
+}
+
+std::vector<std::string> JobLabelValues(const std::map<std::string, std::string>& labels,
+                                        const std::vector<int32_t>& ranks, int32_t world_size) {
+  std::vector<std::string> values;
+  for (const absl::string_view name : kJobLabels) {
+    const auto it = labels.find(std::string(name));
+    if (it != labels.end() && !it->second.empty()) {
+      values.push_back(MetricLabelValue(it->second));
+    } else {
+      values.push_back(name == "rank_group" ? MetricLabelValue(RankGroupText(ranks, world_size))
+                                            : "");
+    }
+  }
+  return values;
+}
+
+std::vector<MetricSample> TraceMetrics(const JobTimeline& job, int64_t clock_offset_ps,
+                                       double quality) {
+  std::vector<MetricSample> samples;
+  AddTimes(job, &samples);
+  Add(MetricId::kClockOffsetSeconds, Seconds(clock_offset_ps), &samples);
+  Add(MetricId::kQualityRatio, quality, &samples);
+  Add(MetricId::kTracedRanks, static_cast<double>(job.ranks.size()), &samples);
+  Add(MetricId::kWorldRanks, job.trace->world_size, &samples);
+  if (job.base_unix_ns != 0) {
+    Add(MetricId::kEndTimestampSeconds,
+        static_cast<double>(job.base_unix_ns) * 1e-9 + Seconds(job.end_ps()), &samples);
+  }
+  std::stable_sort(samples.begin(), samples.end(),
+                   [](const MetricSample& a, const MetricSample& b) { return a.id < b.id; });
+  return samples;
+}
+
+std::vector<MetricSample> SimulationMetrics(const SimulatedTimes& times,
+                                            absl::string_view variant) {
+  std::vector<MetricSample> samples;
+  const std::vector<std::string> labels{MetricLabelValue(variant)};
+  const double end_ps = static_cast<double>(times.end_ps);
+  Add(MetricId::kSimulatedSpanSeconds, Seconds(times.end_ps), &samples, labels);
+  Add(MetricId::kSimulatedExposedCommSeconds, Seconds(times.exposed_comm_ps), &samples, labels);
+  Add(MetricId::kSimulatedExposedCommRatio, end_ps > 0 ? times.exposed_comm_ps / end_ps : 0,
+      &samples, labels);
+  if (times.measured_ps.has_value() && *times.measured_ps > 0) {
+    const double measured_ps = static_cast<double>(*times.measured_ps);
+    Add(MetricId::kSimulationMeasuredSeconds, Seconds(measured_ps), &samples, labels);
+    Add(MetricId::kSimulationErrorRatio, end_ps / measured_ps - 1, &samples, labels);
+  }
+  return samples;
+}
+
+std::map<MetricId, int64_t> LimitSamples(std::vector<MetricSample>* samples) {
+  std::array<size_t, kMetricFamiliesCount> kept{};
+  std::map<MetricId, int64_t> dropped;
+  const auto last = std::remove_if(samples->begin(), samples->end(), [&](const MetricSample& s) {
+    if (kept[static_cast<size_t>(s.id)]++ < kMaxSamplesPerFamily) return false;
+    ++dropped[s.id];
+    return true;
+  });
+  samples->erase(last, samples->end());
+  return dropped;
+}
+
+}  // namespace chakrad
