@@ -124,6 +124,8 @@ inline constexpr int64_t kMaxAnalysisNodes = 50'000'000;
 // Entries of a list in an analysis: what a person looks through; at most what fits an answer.
 inline constexpr int32_t kDefaultAnalysisTop = 20;
 inline constexpr int32_t kMaxAnalysisTop = 10'000;
+// Ranks listed one by one in an analysis: some 80 bytes each in an answer of 3 MiB.
+inline constexpr size_t kMaxAnalysisRanksListed = 10'000;
 // Of a job's error in an answer.
 inline constexpr size_t kMaxErrorBytes = 64 << 10;
 // Progress events a job and second, at most: a watcher is a person or a bar.
