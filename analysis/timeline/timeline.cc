@@ -12,6 +12,11 @@
 namespace chakrad {
 namespace {
 
+constexpr int64_t kNsPerDay = int64_t{86'400} * 1'000'000'000;
+// Ranks of one job are recorded within hours. 64 bits hold 106 days of picoseconds: what is
+// further from the other ranks than half of that says nothing about when it ran.
+constexpr int64_t kMaxBaseDistanceNs = 50 * kNsPerDay;
+
 bool IsWork(const RankTrace& rank, uint32_t node) {
   if ((rank.flags[node] & RankTrace::kAnnotation) != 0) return false;
   const NodeType type = rank.type[node];
@@ -37,23 +42,33 @@ void Sort(std::vector<TimelineInterval>* intervals) {
   }
 }
 
-// `shift_ns`: what is added to the rank's own times.
-RankTimeline MeasuredRank(const RankTrace& rank, int64_t shift_ns) {
+int64_t FirstStartNs(const RankTrace& rank) {
+  int64_t first_ns = std::numeric_limits<int64_t>::max();
+  for (const int64_t start_ns : rank.start_ns) {
+    if (start_ns != kUnknownNs) first_ns = std::min(first_ns, start_ns);
+  }
+  return first_ns;
+}
+
+// `shift_ns`: what is added to the rank's own times; none of them is then below 0. Nodes of
+// which the recorder told a start, and no time at all, still count for the span.
+RankTimeline MeasuredRank(const RankTrace& rank, int64_t shift_ns, bool with_host) {
   RankTimeline timeline{.rank = rank.rank, .trace = &rank};
   timeline.start_ps = std::numeric_limits<int64_t>::max();
-  timeline.end_ps = std::numeric_limits<int64_t>::min();
   const bool has_device_compute = rank.HasDeviceCompute();
-  timeline.intervals.reserve(rank.size());
+  if (with_host) timeline.intervals.reserve(rank.size());
   for (uint32_t node = 0; node < rank.size(); ++node) {
     if (rank.start_ns[node] == kUnknownNs) continue;
     TimelineInterval interval{.rank = rank.rank, .node = node, .queue = rank.queue[node]};
-    interval.start_ps = ToPs(SaturatingAdd(rank.start_ns[node], shift_ns));
-    interval.end_ps =
-        SaturatingAdd(interval.start_ps, ToPs(std::max<int64_t>(rank.dur_ns[node], 0)));
+    // Where the shift itself had to stop at 64 bits, the sum may be just below 0.
+    interval.start_ps = std::max<int64_t>(0, ToPs(SaturatingAdd(rank.start_ns[node], shift_ns)));
+    const int64_t dur_ns = std::max<int64_t>(rank.dur_ns[node], 0);
+    interval.end_ps = SaturatingAdd(interval.start_ps, ToPs(dur_ns));
     timeline.start_ps = std::min(timeline.start_ps, interval.start_ps);
     timeline.end_ps = std::max(timeline.end_ps, interval.end_ps);
     if (!IsWork(rank, node)) continue;
     interval.kind = KindOf(rank, node, has_device_compute);
+    if (interval.kind == IntervalKind::kHost && !with_host) continue;
     // A host operation's interval contains its waiting for the communication that
     // it calls, which would hide that communication from itself.
     const bool host_computes = interval.kind == IntervalKind::kCompute && !has_device_compute;
@@ -62,16 +77,71 @@ RankTimeline MeasuredRank(const RankTrace& rank, int64_t shift_ns) {
     }
     if (interval.end_ps > interval.start_ps) timeline.intervals.push_back(interval);
   }
-  for (TimelineInterval& interval : timeline.intervals) {
-    interval.end_ps = std::min(interval.end_ps, timeline.end_ps);
-  }
-  timeline.intervals.erase(std::remove_if(timeline.intervals.begin(), timeline.intervals.end(),
-                                          [](const TimelineInterval& interval) {
-                                            return interval.end_ps <= interval.start_ps;
-                                          }),
-                           timeline.intervals.end());
+  if (timeline.start_ps > timeline.end_ps) timeline.start_ps = timeline.end_ps;
+  // Work may be said to last beyond all recorded intervals; the span is what was recorded.
+  std::erase_if(timeline.intervals, [end_ps = timeline.end_ps](TimelineInterval& interval) {
+    interval.end_ps = std::min(interval.end_ps, end_ps);
+    return interval.end_ps <= interval.start_ps;
+  });
   Sort(&timeline.intervals);
   return timeline;
+}
+
+// Of the ranks' bases the one that all others are near to, else kept out of the choice: a
+// host whose clock says 1970 must not move everybody else beyond what picoseconds hold.
+// 0: no rank has one.
+int64_t CommonBaseNs(const std::vector<const RankTrace*>& ranks) {
+  std::vector<int64_t> bases_ns;
+  for (const RankTrace* rank : ranks) {
+    if (rank->base_unix_ns != 0) bases_ns.push_back(rank->base_unix_ns);
+  }
+  if (bases_ns.empty()) return 0;
+  std::sort(bases_ns.begin(), bases_ns.end());
+  const int64_t middle_ns = bases_ns[bases_ns.size() / 2];
+  for (const int64_t base_ns : bases_ns) {
+    if (SaturatingSubtract(middle_ns, base_ns) <= kMaxBaseDistanceNs) return base_ns;
+  }
+  return middle_ns;
+}
+
+// What to add to each rank's times so that they count from job->base_unix_ns, which it sets.
+std::vector<int64_t> ChooseBase(const std::vector<const RankTrace*>& ranks, JobTimeline* job) {
+  job->base_unix_ns = CommonBaseNs(ranks);
+  std::vector<int64_t> shifts_ns(ranks.size(), 0);
+  int64_t without_base_count = 0, far_count = 0;
+  int64_t first_ns = std::numeric_limits<int64_t>::max();
+  for (size_t i = 0; i < ranks.size(); ++i) {
+    const int64_t base_ns = ranks[i]->base_unix_ns;
+    const int64_t distance_ns = SaturatingSubtract(base_ns, job->base_unix_ns);
+    if (base_ns == 0) {
+      ++without_base_count;
+    } else if (distance_ns < 0 || distance_ns > 2 * kMaxBaseDistanceNs) {
+      ++far_count;
+    } else {
+      shifts_ns[i] = distance_ns;
+    }
+    const int64_t rank_first_ns = FirstStartNs(*ranks[i]);
+    if (rank_first_ns == std::numeric_limits<int64_t>::max()) continue;
+    first_ns = std::min(first_ns, SaturatingAdd(rank_first_ns, shifts_ns[i]));
+  }
+  if (job->base_unix_ns != 0 && without_base_count > 0) {
+    job->notices.push_back(absl::StrCat(without_base_count, " of ", ranks.size(),
+                                        " ranks tell no epoch: their times are taken to count "
+                                        "from the earliest base of the others"));
+  }
+  if (far_count > 0) {
+    job->notices.push_back(absl::StrCat(
+        far_count, " of ", ranks.size(), " ranks tell an epoch more than ",
+        kMaxBaseDistanceNs / kNsPerDay,
+        " days from the others': their times are taken to count from the earliest base of those"));
+  }
+  // Readers count from a rank's first node. What does not, counts from the first one here.
+  if (first_ns != std::numeric_limits<int64_t>::max() &&
+      (first_ns < 0 || first_ns > kMaxBaseDistanceNs)) {
+    for (int64_t& shift_ns : shifts_ns) shift_ns = SaturatingSubtract(shift_ns, first_ns);
+    if (job->base_unix_ns != 0) job->base_unix_ns = SaturatingAdd(job->base_unix_ns, first_ns);
+  }
+  return shifts_ns;
 }
 
 }  // namespace
@@ -95,6 +165,14 @@ int64_t JobTimeline::end_ps() const {
   return last;
 }
 
+std::optional<RankTimeline> MeasuredBusyTimeline(const RankTrace& rank) {
+  const int64_t first_ns = FirstStartNs(rank);
+  if (first_ns == std::numeric_limits<int64_t>::max()) return std::nullopt;
+  RankTimeline timeline = MeasuredRank(rank, SaturatingSubtract(0, first_ns), false);
+  if (timeline.end_ps <= timeline.start_ps) return std::nullopt;
+  return timeline;
+}
+
 absl::StatusOr<JobTimeline> MeasuredTimeline(const Trace& trace,
                                              const std::vector<int32_t>& ranks) {
   JobTimeline job{.trace = &trace};
@@ -108,23 +186,9 @@ absl::StatusOr<JobTimeline> MeasuredTimeline(const Trace& trace,
   }
   std::sort(chosen.begin(), chosen.end(),
             [](const RankTrace* a, const RankTrace* b) { return a->rank < b->rank; });
-  int64_t without_base_count = 0;
-  for (const RankTrace* rank : chosen) {
-    if (rank->base_unix_ns == 0) {
-      ++without_base_count;
-    } else if (job.base_unix_ns == 0 || rank->base_unix_ns < job.base_unix_ns) {
-      job.base_unix_ns = rank->base_unix_ns;
-    }
-  }
-  if (job.base_unix_ns != 0 && without_base_count > 0) {
-    job.notices.push_back(absl::StrCat(without_base_count, " of ", chosen.size(),
-                                       " ranks tell no epoch: their times are taken to count "
-                                       "from the earliest base of the others"));
-  }
-  for (const RankTrace* rank : chosen) {
-    const int64_t shift_ns =
-        rank->base_unix_ns == 0 ? 0 : SaturatingSubtract(rank->base_unix_ns, job.base_unix_ns);
-    RankTimeline timeline = MeasuredRank(*rank, shift_ns);
+  const std::vector<int64_t> shifts_ns = ChooseBase(chosen, &job);
+  for (size_t i = 0; i < chosen.size(); ++i) {
+    RankTimeline timeline = MeasuredRank(*chosen[i], shifts_ns[i], true);
     if (timeline.end_ps > timeline.start_ps) job.ranks.push_back(std::move(timeline));
   }
   if (job.ranks.empty()) {

@@ -4,6 +4,7 @@
 #define CHAKRAD_ANALYSIS_TIMELINE_TIMELINE_H_
 
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -13,7 +14,7 @@
 
 namespace chakrad {
 
-// One rank. All times are picoseconds from JobTimeline::base_unix_ns.
+// One rank. All times are picoseconds from JobTimeline::base_unix_ns; none is below 0.
 struct RankTimeline {
   int32_t rank = 0;
   // The graph that it ran; of a rank that another one stood in for, that of the other.
@@ -45,12 +46,19 @@ struct JobTimeline {
 };
 
 // What was recorded, of `ranks` (empty: all; each must be in the trace: CHECKed). Ranks' own
-// bases become one: the earliest of those that have one. A rank spans from the first start to
-// the last end of any node (RankSummary::span_ns). Kinds are those of docs/analysis.md: on a
-// rank without device compute, a host operation computes for its work_ns (without its waiting).
-// Times beyond 106 days from the base stop there. O(nodes log nodes), one pass where the
-// nodes are in order of time already. FAILED_PRECONDITION: no rank has times.
+// bases become one: the earliest of those that have one. A rank without one, or whose base is
+// more than 50 days from the others', is taken to start counting with the earliest, with a notice.
+// A rank spans from the first start to the last end of any node (RankSummary::span_ns). Kinds are
+// those of docs/analysis.md: on a rank without device compute, a host operation computes for its
+// work_ns (without its waiting). Times beyond 106 days from the base stop there; where the first
+// start lies below the base or 50 days after it, the base moves to that start.
+// O(nodes log nodes), less where the nodes are nearly in order of time.
+// FAILED_PRECONDITION: no rank has times.
 absl::StatusOr<JobTimeline> MeasuredTimeline(const Trace& trace, const std::vector<int32_t>& ranks);
+
+// What kept one rank alone busy: the same from its first start on, without intervals of kHost.
+// None without times.
+std::optional<RankTimeline> MeasuredBusyTimeline(const RankTrace& rank);
 
 // What a simulation did: `intervals` as SimObserver::OnInterval gave them, in any order. Each
 // rank spans [0, end_ps). INVALID_ARGUMENT names an interval of a node or rank that the trace
