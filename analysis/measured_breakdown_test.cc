@@ -158,7 +158,7 @@ TEST(MeasuredBreakdownTest, TheSpanIsThatOfTheSummary) {
   const RankTrace rank = RecordedLikeRank(7, 500, false);
   const auto got = MeasuredRankBreakdown(rank);
   ASSERT_TRUE(got.has_value());
-  EXPECT_EQ(got->end_ps, SummarizeRank(rank).span_ns);
+  EXPECT_EQ(got->span_ps, 1000 * SummarizeRank(rank).span_ns);
 }
 
 }  // namespace
