@@ -45,32 +45,21 @@ void AddGap(const GapCauses& causes, TimeBreakdown* breakdown) {
   breakdown->idle_other_ps += causes.other_ps;
 }
 
-}  // namespace
-
-double TimeBreakdown::overlap_ratio() const {
-  if (comm_ps == 0) return 0;
-  return static_cast<double>(comm_ps - exposed_comm_ps) / static_cast<double>(comm_ps);
-}
-
-TimeBreakdown BreakDownTime(const RankTimeline& rank) {
+// `causes`: null where nobody asks.
+TimeBreakdown BreakDown(const RankTimeline& rank, IdleCauses* causes) {
   TimeBreakdown breakdown{.rank = rank.rank, .start_ps = rank.start_ps, .span_ps = rank.span_ps()};
   BusySweep sweep(rank.start_ps);
-  IdleCauses causes(rank);
   QueueOverlaps overlaps(*rank.trace);
   for (const TimelineInterval& interval : rank.intervals) {
     sweep.Advance(interval.start_ps);
-    if (interval.kind != IntervalKind::kHost && sweep.gap_ps() > 0) {
-      AddGap(causes.Before(interval.node, sweep.gap_start_ps(), interval.start_ps), &breakdown);
+    if (causes != nullptr && interval.kind != IntervalKind::kHost && sweep.gap_ps() > 0) {
+      AddGap(causes->Before(interval.node, sweep.gap_start_ps(), interval.start_ps), &breakdown);
       sweep.CloseGap();
     }
     sweep.Start(interval.kind, interval.end_ps);
     overlaps.Add(interval);
   }
   sweep.Advance(rank.end_ps);
-  // Nothing follows: the host was still at work, or nobody was.
-  breakdown.idle_host_bound_ps += sweep.host_in_gap_ps();
-  breakdown.idle_other_ps += sweep.gap_ps() - sweep.host_in_gap_ps();
-
   const uint32_t compute = KindBit(IntervalKind::kCompute);
   const uint32_t comm = KindBit(IntervalKind::kComm);
   const uint32_t memory = KindBit(IntervalKind::kMemory);
@@ -80,9 +69,30 @@ TimeBreakdown BreakDownTime(const RankTimeline& rank) {
   breakdown.memory_ps = sweep.LengthOf(memory);
   breakdown.exposed_memory_ps = sweep.LengthOf(memory, compute | comm);
   breakdown.idle_ps = sweep.IdlePs();
+  if (causes == nullptr) {
+    breakdown.idle_other_ps = breakdown.idle_ps;
+  } else {
+    // Nothing follows: the host was still at work, or nobody was.
+    breakdown.idle_host_bound_ps += sweep.host_in_gap_ps();
+    breakdown.idle_other_ps += sweep.gap_ps() - sweep.host_in_gap_ps();
+  }
   breakdown.overlapped_intervals_count = overlaps.count();
   return breakdown;
 }
+
+}  // namespace
+
+double TimeBreakdown::overlap_ratio() const {
+  if (comm_ps == 0) return 0;
+  return static_cast<double>(comm_ps - exposed_comm_ps) / static_cast<double>(comm_ps);
+}
+
+TimeBreakdown BreakDownTime(const RankTimeline& rank) {
+  IdleCauses causes(rank);
+  return BreakDown(rank, &causes);
+}
+
+TimeBreakdown BreakDownWithoutCauses(const RankTimeline& rank) { return BreakDown(rank, nullptr); }
 
 std::vector<TimeBreakdown> BreakDownTime(const JobTimeline& job) {
   std::vector<TimeBreakdown> ranks;

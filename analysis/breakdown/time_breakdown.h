@@ -40,6 +40,8 @@ struct TimeBreakdown {
 // O(intervals + edges); reads the trace's dependencies only if the rank was ever idle.
 // Thread-safe, as are the others: they only read.
 TimeBreakdown BreakDownTime(const RankTimeline& rank);
+// The same with idle_ps as idle_other_ps; reads no dependencies.
+TimeBreakdown BreakDownWithoutCauses(const RankTimeline& rank);
 // One entry a rank, in the timeline's order.
 std::vector<TimeBreakdown> BreakDownTime(const JobTimeline& job);
 
