@@ -157,8 +157,7 @@ TEST_P(TraceDraftTest, ATraceThatCannotBeReadIsNotTheAnswerToEqualContent) {
   ASSERT_THAT(engine_->kv()->Write(spoil, true), IsOk());
   ASSERT_OK_AND_ASSIGN(const VerifyResult verified, store_->Verify("old"));
   ASSERT_EQ(verified.errors.size(), 1);
-  EXPECT_THAT(store_->FindByContent(info.content_hash),
-              StatusIs(absl::StatusCode::kNotFound, ""));
+  EXPECT_THAT(store_->FindByContent(info.content_hash), StatusIs(absl::StatusCode::kNotFound, ""));
   info.id = "new";
   ASSERT_THAT(store_->Put(trace, info), IsOk());
   ASSERT_OK_AND_ASSIGN(const std::string new_id, store_->FindByContent(info.content_hash));

@@ -113,8 +113,7 @@ absl::Status TraceWriter::AddChunk(const std::string& hash, absl::string_view st
     bool there = false;
     {
       MutexLock lock(&mutex_);
-      ASSIGN_OR_RETURN(there,
-                       chunks_.Pin(hash, static_cast<int64_t>(stored.size()), &draft->pins));
+      ASSIGN_OR_RETURN(there, chunks_.Pin(hash, static_cast<int64_t>(stored.size()), &draft->pins));
     }
     if (there) {
       ASSIGN_OR_RETURN(const bool sound, IsSound(hash));

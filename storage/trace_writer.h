@@ -29,8 +29,8 @@ struct TraceTotals {
 
 // What a draft has under way. Of one thread at a time.
 struct DraftState {
-  std::string key;               // 8 random bytes.
-  ChunkTable::Pins pins;         // Of all its chunks.
+  std::string key;        // 8 random bytes.
+  ChunkTable::Pins pins;  // Of all its chunks.
   // Of those, the ones that are stored and cannot be read: whoever brings them writes them anew.
   std::set<std::string> rotten;
   KvBatch pending;               // Chunks to be written.

@@ -60,15 +60,7 @@ TimeBreakdown BreakDown(const RankTimeline& rank, IdleCauses* causes) {
     overlaps.Add(interval);
   }
   sweep.Advance(rank.end_ps);
-  const uint32_t compute = KindBit(IntervalKind::kCompute);
-  const uint32_t comm = KindBit(IntervalKind::kComm);
-  const uint32_t memory = KindBit(IntervalKind::kMemory);
-  breakdown.compute_ps = sweep.LengthOf(compute);
-  breakdown.comm_ps = sweep.LengthOf(comm);
-  breakdown.exposed_comm_ps = sweep.LengthOf(comm, compute);
-  breakdown.memory_ps = sweep.LengthOf(memory);
-  breakdown.exposed_memory_ps = sweep.LengthOf(memory, compute | comm);
-  breakdown.idle_ps = sweep.IdlePs();
+  SetTimes(sweep, &breakdown);
   if (causes == nullptr) {
     breakdown.idle_other_ps = breakdown.idle_ps;
   } else {
@@ -87,6 +79,18 @@ double TimeBreakdown::overlap_ratio() const {
   return static_cast<double>(comm_ps - exposed_comm_ps) / static_cast<double>(comm_ps);
 }
 
+void SetTimes(const BusySweep& sweep, TimeBreakdown* breakdown) {
+  const uint32_t compute = KindBit(IntervalKind::kCompute);
+  const uint32_t comm = KindBit(IntervalKind::kComm);
+  const uint32_t memory = KindBit(IntervalKind::kMemory);
+  breakdown->compute_ps = sweep.LengthOf(compute);
+  breakdown->comm_ps = sweep.LengthOf(comm);
+  breakdown->exposed_comm_ps = sweep.LengthOf(comm, compute);
+  breakdown->memory_ps = sweep.LengthOf(memory);
+  breakdown->exposed_memory_ps = sweep.LengthOf(memory, compute | comm);
+  breakdown->idle_ps = sweep.IdlePs();
+}
+
 TimeBreakdown BreakDownTime(const RankTimeline& rank) {
   IdleCauses causes(rank);
   return BreakDown(rank, &causes);
@@ -101,35 +105,41 @@ std::vector<TimeBreakdown> BreakDownTime(const JobTimeline& job) {
   return ranks;
 }
 
+void TimeSharesSum::Add(const TimeBreakdown& rank) {
+  if (rank.span_ps <= 0) return;
+  const auto share = [&rank](int64_t part_ps) {
+    return static_cast<double>(part_ps) / static_cast<double>(rank.span_ps);
+  };
+  const double exposed_comm_ratio = share(rank.exposed_comm_ps);
+  if (ranks_count_ == 0 || exposed_comm_ratio > sum_.worst_exposed_comm_ratio) {
+    sum_.worst_exposed_comm_ratio = exposed_comm_ratio;
+    sum_.worst_rank = rank.rank;
+  }
+  ++ranks_count_;
+  sum_.compute_ratio += share(rank.compute_ps);
+  sum_.comm_ratio += share(rank.comm_ps);
+  sum_.exposed_comm_ratio += exposed_comm_ratio;
+  sum_.exposed_memory_ratio += share(rank.exposed_memory_ps);
+  sum_.idle_ratio += share(rank.idle_ps);
+  sum_.overlap_ratio += rank.overlap_ratio();
+  if (rank.comm_ps > 0) ++communicating_count_;
+}
+
+TimeShares TimeSharesSum::Mean() const {
+  TimeShares mean = sum_;
+  if (ranks_count_ == 0) return mean;
+  for (double* ratio : {&mean.compute_ratio, &mean.comm_ratio, &mean.exposed_comm_ratio,
+                        &mean.exposed_memory_ratio, &mean.idle_ratio}) {
+    *ratio /= ranks_count_;
+  }
+  if (communicating_count_ > 0) mean.overlap_ratio /= communicating_count_;
+  return mean;
+}
+
 TimeShares MeanShares(const std::vector<TimeBreakdown>& ranks) {
-  TimeShares sum;
-  double counted = 0, communicated = 0;
-  for (const TimeBreakdown& rank : ranks) {
-    if (rank.span_ps <= 0) continue;
-    const auto share = [&rank](int64_t part_ps) {
-      return static_cast<double>(part_ps) / static_cast<double>(rank.span_ps);
-    };
-    const double exposed_comm_ratio = share(rank.exposed_comm_ps);
-    if (counted == 0 || exposed_comm_ratio > sum.worst_exposed_comm_ratio) {
-      sum.worst_exposed_comm_ratio = exposed_comm_ratio;
-      sum.worst_rank = rank.rank;
-    }
-    ++counted;
-    sum.compute_ratio += share(rank.compute_ps);
-    sum.comm_ratio += share(rank.comm_ps);
-    sum.exposed_comm_ratio += exposed_comm_ratio;
-    sum.exposed_memory_ratio += share(rank.exposed_memory_ps);
-    sum.idle_ratio += share(rank.idle_ps);
-    sum.overlap_ratio += rank.overlap_ratio();
-    if (rank.comm_ps > 0) ++communicated;
-  }
-  if (counted == 0) return sum;
-  for (double* ratio : {&sum.compute_ratio, &sum.comm_ratio, &sum.exposed_comm_ratio,
-                        &sum.exposed_memory_ratio, &sum.idle_ratio}) {
-    *ratio /= counted;
-  }
-  if (communicated > 0) sum.overlap_ratio /= communicated;
-  return sum;
+  TimeSharesSum sum;
+  for (const TimeBreakdown& rank : ranks) sum.Add(rank);
+  return sum.Mean();
 }
 
 }  // namespace chakrad

@@ -10,6 +10,8 @@
 
 namespace chakrad {
 
+class BusySweep;  // analysis/breakdown/busy_sweep.h
+
 // Of one rank over its span. Two sums are exact:
 //   compute_ps + exposed_comm_ps + exposed_memory_ps + idle_ps == span_ps
 //   the four idle_..._ps == idle_ps
@@ -37,6 +39,9 @@ struct TimeBreakdown {
   friend bool operator==(const TimeBreakdown&, const TimeBreakdown&) = default;
 };
 
+// Sets compute_ps to idle_ps to what `sweep` has accounted for so far.
+void SetTimes(const BusySweep& sweep, TimeBreakdown* breakdown);
+
 // O(intervals + edges); reads the trace's dependencies only if the rank was ever idle.
 // Thread-safe, as are the others: they only read.
 TimeBreakdown BreakDownTime(const RankTimeline& rank);
@@ -59,7 +64,19 @@ struct TimeShares {
   friend bool operator==(const TimeShares&, const TimeShares&) = default;
 };
 
-// Zeros without ranks. Ranks of span 0 are left out.
+// The mean, of breakdowns that are seen one after the other. Not thread-safe.
+class TimeSharesSum {
+ public:
+  // One of span 0 is left out.
+  void Add(const TimeBreakdown& rank);
+  TimeShares Mean() const;  // Zeros without any.
+
+ private:
+  TimeShares sum_;
+  double ranks_count_ = 0;
+  double communicating_count_ = 0;
+};
+
 TimeShares MeanShares(const std::vector<TimeBreakdown>& ranks);
 
 }  // namespace chakrad
