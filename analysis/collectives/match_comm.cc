@@ -87,9 +87,7 @@ class Matcher {
     event.bytes = std::max<int64_t>(op.bytes, 0);
     event.tag = op.tag;
     event.collective = op.collective;
-    // Nobody's group is everybody's.
-    event.group =
-        op.group < job_.trace->groups.size() ? rank.GroupFor(op, *job_.trace) : kWorldGroup;
+    event.group = GroupOf(rank, op, *job_.trace);
     const bool own = rank.trace->rank == rank.rank;
     if (op.peer >= 0 && (own || rank.copy != nullptr)) {
       const int64_t peer = int64_t{op.peer} + (own ? 0 : int64_t{rank.rank} - rank.copy->of);
@@ -356,6 +354,10 @@ bool IsSynchronising(CollectiveType type) {
       break;
   }
   return false;
+}
+
+uint32_t GroupOf(const RankTimeline& rank, const CommOp& op, const Trace& job) {
+  return op.group < job.groups.size() ? rank.GroupFor(op, job) : kWorldGroup;
 }
 
 std::string GroupLabel(const Trace& trace, uint32_t group) {

@@ -76,6 +76,10 @@ struct CommMatches {
 // those with a root: it may send and leave.
 bool IsSynchronising(CollectiveType type);
 
+// The group that `rank` used for one of its operations: an index into Trace::groups (the world
+// where the operation names none); kNone: a rank that another one stood in for, not known.
+uint32_t GroupOf(const RankTimeline& rank, const CommOp& op, const Trace& job);
+
 // "world", "tp0", "group 7": a group in messages, its name as UTF-8 and cut to a readable length.
 std::string GroupLabel(const Trace& trace, uint32_t group);
 
