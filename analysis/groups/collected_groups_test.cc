@@ -2,29 +2,17 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include <filesystem>
 #include <string>
 
 #include "absl/strings/str_cat.h"
 #include "analysis/groups/group_stats.h"
+#include "analysis/testing/collected.h"
 #include "common/status_matchers.h"
-#include "trace/import/import.h"
 
 namespace chakrad {
 namespace {
 
 using ::testing::ElementsAreArray;
-
-absl::StatusOr<Trace> Collected(const std::string& name) {
-  std::vector<ImportFile> files;
-  for (const auto& entry :
-       std::filesystem::directory_iterator(absl::StrCat("tests/data/collected/", name))) {
-    files.push_back({entry.path().filename().string(), entry.path().string()});
-  }
-  absl::StatusOr<ImportResult> result = ImportTrace(files, ImportOptions());
-  if (!result.ok()) return result.status();
-  return std::move(result->trace);
-}
 
 // "tp0: tensor", ...
 std::vector<std::string> GuessesOf(const Trace& trace) {
@@ -43,7 +31,7 @@ class CollectedGroupsTest : public ::testing::Test {
  protected:
   // With the names that the manifest gives, and with none.
   void ExpectGuesses(const std::string& name, const std::vector<std::string>& wanted) {
-    ASSERT_OK_AND_ASSIGN(Trace trace, Collected(name));
+    ASSERT_OK_AND_ASSIGN(Trace trace, CollectedTrace(name));
     EXPECT_THAT(GuessesOf(trace), ElementsAreArray(wanted)) << name;
     for (ProcessGroup& group : trace.groups) group.name = group.description = "";
     EXPECT_THAT(GuessesOf(trace), ElementsAreArray(wanted)) << name;

@@ -1,0 +1,335 @@
+#include "analysis/clocks/clock_offsets.h"
+
+#include <algorithm>
+#include <cmath>
+#include <numeric>
+#include <tuple>
+#include <utility>
+
+#include "absl/algorithm/container.h"
+#include "absl/strings/str_cat.h"
+#include "absl/strings/str_format.h"
+#include "absl/types/span.h"
+#include "analysis/clocks/half_sample_mode.h"
+#include "common/check.h"
+#include "common/saturating.h"
+
+namespace chakrad {
+namespace {
+
+// What one pair of ranks says: `b`'s clock is ahead of `a`'s by `ahead_ps`.
+struct Tie {
+  uint32_t a = 0;
+  uint32_t b = 0;
+  int64_t ahead_ps = 0;
+  int64_t spread_ps = 0;
+  int64_t count = 0;
+  double uncertainty = 0;  // Of ahead_ps.
+  auto Key() const { return std::tie(uncertainty, a, b); }
+};
+
+struct Difference {
+  uint32_t a;
+  uint32_t b;
+  int64_t ps;
+  auto Key() const { return std::tie(a, b, ps); }
+};
+
+// Of each group of equal (a, b) in `differences`, sorted.
+template <typename Fn>
+void ForEachPair(const std::vector<Difference>& differences, const Fn& fn) {
+  for (size_t begin = 0; begin < differences.size();) {
+    size_t end = begin;
+    while (end < differences.size() && differences[end].a == differences[begin].a &&
+           differences[end].b == differences[begin].b) {
+      ++end;
+    }
+    fn(absl::MakeSpan(differences).subspan(begin, end - begin));
+    begin = end;
+  }
+}
+
+void Sort(std::vector<Difference>* differences) {
+  std::sort(differences->begin(), differences->end(),
+            [](const Difference& x, const Difference& y) { return x.Key() < y.Key(); });
+}
+
+// Where ranks exchange unequal amounts, one may always end later than another.
+bool IsUneven(const CommMatches& matches, const CollectiveMatch& match) {
+  return match.type == CollectiveType::kAllToAll &&
+         absl::c_any_of(matches.MembersOf(match),
+                        [&](uint32_t index) { return matches.events[index].bytes != match.bytes; });
+}
+
+// Each member's end against that of the lowest rank that has a time.
+void AddCollectiveTies(const CommMatches& matches, std::vector<Tie>* ties) {
+  std::vector<Difference> differences;
+  for (const CollectiveMatch& match : matches.collectives) {
+    if (!IsSynchronising(match.type) || IsUneven(matches, match)) continue;
+    const CommEvent* lead = nullptr;
+    for (const uint32_t index : matches.MembersOf(match)) {
+      const CommEvent& event = matches.events[index];
+      if (!event.timed()) continue;
+      if (lead == nullptr) {
+        lead = &event;
+        continue;
+      }
+      differences.push_back(
+          {lead->rank_index, event.rank_index, SaturatingSubtract(event.end_ps, lead->end_ps)});
+    }
+  }
+  Sort(&differences);
+  std::vector<int64_t> values;
+  ForEachPair(differences, [&](absl::Span<const Difference> pair) {
+    values.clear();
+    for (const Difference& one : pair) values.push_back(one.ps);
+    Tie tie{.a = pair.front().a, .b = pair.front().b};
+    tie.ahead_ps = HalfSampleMode(values);
+    tie.spread_ps = MedianDeviation(values, tie.ahead_ps);
+    tie.count = static_cast<int64_t>(values.size());
+    tie.uncertainty =
+        (static_cast<double>(tie.spread_ps) + 1) / std::sqrt(static_cast<double>(tie.count));
+    ties->push_back(tie);
+  });
+}
+
+// A message from a to b cannot be received before it is sent: end_b - start_a is at least what
+// b is ahead. So one direction bounds it from above, the other from below.
+void AddMessageTies(const CommMatches& matches, std::vector<Tie>* ties) {
+  std::vector<Difference> at_most;
+  for (const MessageMatch& match : matches.messages) {
+    const CommEvent& send = matches.events[match.send];
+    const CommEvent& receive = matches.events[match.receive];
+    if (!send.timed() || !receive.timed() || send.rank_index == receive.rank_index) continue;
+    at_most.push_back(
+        {send.rank_index, receive.rank_index, SaturatingSubtract(receive.end_ps, send.start_ps)});
+  }
+  Sort(&at_most);
+  std::vector<Tie> bounds;  // b is ahead of a by at most ahead_ps; by (a, b).
+  ForEachPair(at_most, [&](absl::Span<const Difference> pair) {
+    bounds.push_back(
+        {pair.front().a, pair.front().b, pair.front().ps, 0, static_cast<int64_t>(pair.size())});
+  });
+  for (const Tie& above : bounds) {
+    if (above.a > above.b) continue;
+    const auto below =
+        std::lower_bound(bounds.begin(), bounds.end(), std::pair(above.b, above.a),
+                         [](const Tie& tie, const std::pair<uint32_t, uint32_t>& wanted) {
+                           return std::pair(tie.a, tie.b) < wanted;
+                         });
+    if (below == bounds.end() || below->a != above.b || below->b != above.a) continue;
+    const int64_t high_ps = above.ahead_ps;
+    const int64_t low_ps = SaturatingSubtract(0, below->ahead_ps);
+    Tie tie{.a = above.a, .b = above.b};
+    tie.ahead_ps = std::min(std::max<int64_t>(0, low_ps), std::max(low_ps, high_ps));
+    if (high_ps < 0) tie.ahead_ps = high_ps;
+    tie.spread_ps = std::abs(SaturatingSubtract(high_ps, low_ps) / 2);
+    tie.count = SaturatingAdd(above.count, below->count);
+    tie.uncertainty = static_cast<double>(tie.spread_ps);
+    ties->push_back(tie);
+  }
+}
+
+// Offsets of all ranks along the most certain ties.
+class Tree {
+ public:
+  explicit Tree(size_t ranks_count) : parent_(ranks_count), neighbours_(ranks_count) {
+    std::iota(parent_.begin(), parent_.end(), 0);
+  }
+
+  void Build(std::vector<Tie> ties) {
+    std::sort(ties.begin(), ties.end(),
+              [](const Tie& x, const Tie& y) { return x.Key() < y.Key(); });
+    for (const Tie& tie : ties) {
+      const uint32_t a = RootOf(tie.a), b = RootOf(tie.b);
+      if (a == b) continue;
+      parent_[std::max(a, b)] = std::min(a, b);
+      neighbours_[tie.a].push_back(tie);
+      neighbours_[tie.b].push_back(tie);
+    }
+  }
+
+  // Roots, which are the lowest rank of each set of ranks that ties connect, are references.
+  void Fill(std::vector<ClockOffset>* offsets) {
+    std::vector<uint32_t> open;
+    std::vector<bool> reached(parent_.size(), false);
+    for (uint32_t root = 0; root < parent_.size(); ++root) {
+      if (reached[root]) continue;
+      reached[root] = true;
+      ++sets_count_;
+      open.push_back(root);
+      while (!open.empty()) {
+        const uint32_t at = open.back();
+        open.pop_back();
+        for (const Tie& tie : neighbours_[at]) {
+          const uint32_t next = tie.a == at ? tie.b : tie.a;
+          if (reached[next]) continue;
+          reached[next] = true;
+          const ClockOffset& from = (*offsets)[at];
+          ClockOffset& to = (*offsets)[next];
+          to.offset_ps = tie.a == at ? SaturatingSubtract(from.offset_ps, tie.ahead_ps)
+                                     : SaturatingAdd(from.offset_ps, tie.ahead_ps);
+          to.spread_ps = SaturatingAdd(from.spread_ps, tie.spread_ps);
+          to.matched_count = tie.count;
+          if (at == root)
+            (*offsets)[root].matched_count = std::max((*offsets)[root].matched_count, tie.count);
+          open.push_back(next);
+        }
+      }
+    }
+  }
+
+  size_t sets_count() const { return sets_count_; }
+
+ private:
+  uint32_t RootOf(uint32_t rank) {
+    while (parent_[rank] != rank) rank = parent_[rank] = parent_[parent_[rank]];
+    return rank;
+  }
+
+  std::vector<uint32_t> parent_;
+  std::vector<std::vector<Tie>> neighbours_;
+  size_t sets_count_ = 0;
+};
+
+// How many collectives and messages cannot be as the times say, and by how much in all.
+struct Impossible {
+  int64_t count = 0;
+  int64_t ps = 0;
+
+  void Add(int64_t by_ps) {
+    if (by_ps <= kCausalityTolerancePs) return;
+    ++count;
+    ps = SaturatingAdd(ps, by_ps);
+  }
+};
+
+Impossible ImpossibleOf(const CommMatches& matches, const std::vector<ClockOffset>* offsets) {
+  const auto shift = [&](const CommEvent& event) {
+    return offsets == nullptr ? 0 : (*offsets)[event.rank_index].offset_ps;
+  };
+  Impossible impossible;
+  for (const CollectiveMatch& match : matches.collectives) {
+    if (match.count < 2 || !IsSynchronising(match.type)) continue;
+    int64_t last_join_ps = INT64_MIN, first_end_ps = INT64_MAX;
+    for (const uint32_t index : matches.MembersOf(match)) {
+      const CommEvent& event = matches.events[index];
+      if (!event.timed()) continue;
+      last_join_ps = std::max(last_join_ps, SaturatingAdd(event.start_ps, shift(event)));
+      first_end_ps = std::min(first_end_ps, SaturatingAdd(event.end_ps, shift(event)));
+    }
+    impossible.Add(SaturatingSubtract(last_join_ps, first_end_ps));
+  }
+  for (const MessageMatch& match : matches.messages) {
+    const CommEvent& send = matches.events[match.send];
+    const CommEvent& receive = matches.events[match.receive];
+    if (!send.timed() || !receive.timed()) continue;
+    impossible.Add(SaturatingSubtract(SaturatingAdd(send.start_ps, shift(send)),
+                                      SaturatingAdd(receive.end_ps, shift(receive))));
+  }
+  return impossible;
+}
+
+bool IsClear(const ClockOffset& offset) {
+  const int64_t size_ps = offset.offset_ps == INT64_MIN ? INT64_MAX : std::abs(offset.offset_ps);
+  return offset.matched_count >= kMinClockMatches && size_ps > kMinClockOffsetPs &&
+         size_ps > SaturatingMultiply(kClockOffsetSpreads, offset.spread_ps);
+}
+
+std::string Us(int64_t ps) { return absl::StrFormat("%.1f us", static_cast<double>(ps) / 1e6); }
+
+void Describe(size_t sets_count, ClockEstimate* estimate) {
+  if (estimate->should_align) {
+    const ClockOffset* largest = &estimate->offsets.front();
+    for (const ClockOffset& one : estimate->offsets) {
+      if (std::abs(static_cast<double>(one.offset_ps)) >
+          std::abs(static_cast<double>(largest->offset_ps))) {
+        largest = &one;
+      }
+    }
+    std::string text = absl::StrCat(
+        "clocks of ranks disagree and were aligned on what they did together: at most by ",
+        Us(largest->offset_ps), " (rank ", largest->rank, ", spread ", Us(largest->spread_ps), ")");
+    if (estimate->impossible_count > 0) {
+      absl::StrAppend(&text, "; by the recorded times ", estimate->impossible_count,
+                      " collectives or messages would have ended before they began, now ",
+                      estimate->impossible_aligned_count);
+    }
+    estimate->notices.push_back(std::move(text));
+  } else if (estimate->impossible_count > 0) {
+    estimate->notices.push_back(
+        absl::StrCat(estimate->impossible_count,
+                     " collectives or messages end on one rank before another joins them, and no "
+                     "offsets of clocks explain it: times across ranks are as recorded"));
+  }
+  if (sets_count > 1 && estimate->should_align) {
+    estimate->notices.push_back(absl::StrCat(
+        "ranks fall into ", sets_count,
+        " sets that do nothing together: clocks were aligned within each of them only"));
+  }
+}
+
+}  // namespace
+
+ClockEstimate EstimateClocks(const JobTimeline& job, const CommMatches& matches) {
+  CHECK(matches.ranks.size() == job.ranks.size());
+  ClockEstimate estimate;
+  for (const RankTimeline& rank : job.ranks) estimate.offsets.push_back({.rank = rank.rank});
+  if (job.simulated || job.ranks.size() < 2) return estimate;
+  std::vector<Tie> ties;
+  AddCollectiveTies(matches, &ties);
+  AddMessageTies(matches, &ties);
+  Tree tree(job.ranks.size());
+  tree.Build(std::move(ties));
+  tree.Fill(&estimate.offsets);
+  const Impossible recorded = ImpossibleOf(matches, nullptr);
+  const Impossible aligned = ImpossibleOf(matches, &estimate.offsets);
+  estimate.impossible_count = recorded.count;
+  estimate.impossible_aligned_count = aligned.count;
+  const bool some_clear = std::any_of(estimate.offsets.begin(), estimate.offsets.end(), IsClear);
+  const bool repairs = recorded.count > 0 && aligned.ps <= recorded.ps / 2;
+  const int64_t matched_count =
+      static_cast<int64_t>(matches.collectives.size() + matches.messages.size());
+  const bool harms = aligned.ps > recorded.ps && aligned.count > matched_count / 100;
+  estimate.should_align = repairs || (some_clear && !harms);
+  Describe(tree.sets_count(), &estimate);
+  return estimate;
+}
+
+JobTimeline AlignClocks(JobTimeline job, const ClockEstimate& estimate) {
+  CHECK(estimate.offsets.size() == job.ranks.size());
+  int64_t first_ps = 0;
+  bool changed = false;
+  for (size_t i = 0; i < job.ranks.size(); ++i) {
+    const int64_t offset_ps = estimate.offsets[i].offset_ps;
+    changed = changed || offset_ps != 0;
+    first_ps = std::min(first_ps, SaturatingAdd(job.ranks[i].start_ps, offset_ps));
+  }
+  if (!changed) return job;
+  // Whole nanoseconds, as the base is.
+  const int64_t back_ns = (SaturatingSubtract(0, first_ps) / kPsPerNs) + (first_ps < 0 ? 1 : 0);
+  if (job.base_unix_ns != 0) job.base_unix_ns = SaturatingSubtract(job.base_unix_ns, back_ns);
+  const int64_t back_ps = SaturatingMultiply(back_ns, kPsPerNs);
+  for (size_t i = 0; i < job.ranks.size(); ++i) {
+    RankTimeline& rank = job.ranks[i];
+    const int64_t shift_ps = SaturatingAdd(estimate.offsets[i].offset_ps, back_ps);
+    if (shift_ps == 0) continue;
+    rank.start_ps = SaturatingAdd(rank.start_ps, shift_ps);
+    rank.end_ps = SaturatingAdd(rank.end_ps, shift_ps);
+    for (TimelineInterval& interval : rank.intervals) {
+      interval.start_ps = SaturatingAdd(interval.start_ps, shift_ps);
+      interval.end_ps = SaturatingAdd(interval.end_ps, shift_ps);
+    }
+    // At the end of time some may have become empty.
+    if (rank.end_ps == INT64_MAX) {
+      rank.intervals.erase(std::remove_if(rank.intervals.begin(), rank.intervals.end(),
+                                          [](const TimelineInterval& interval) {
+                                            return interval.end_ps <= interval.start_ps;
+                                          }),
+                           rank.intervals.end());
+    }
+  }
+  return job;
+}
+
+}  // namespace chakrad
