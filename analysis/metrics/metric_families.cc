@@ -7,8 +7,8 @@ namespace {
 
 using Labels = std::vector<absl::string_view>;
 
-std::vector<MetricFamily> TraceFamilies() {
-  const Labels collective{"type", "size"};
+// Where the time of a rank went.
+std::vector<MetricFamily> TimeFamilies() {
   return {
       {MetricId::kSpanSeconds,
        "chakrad_trace_span_seconds",
@@ -55,6 +55,13 @@ std::vector<MetricFamily> TraceFamilies() {
        "chakrad_trace_overlap_ratio",
        "Share of communication that compute hides, mean over ranks.",
        {}},
+  };
+}
+
+// What was communicated.
+std::vector<MetricFamily> CommFamilies() {
+  const Labels collective{"type", "size"};
+  return {
       {MetricId::kParallelismCommSeconds,
        "chakrad_trace_parallelism_comm_seconds",
        "Communication by guessed kind of parallelism, mean over ranks.",
@@ -71,6 +78,12 @@ std::vector<MetricFamily> TraceFamilies() {
        "Sum of the times of these operations.", collective},
       {MetricId::kCollectiveBusBandwidth, "chakrad_trace_collective_bus_bandwidth_bytes_per_second",
        "Bus bandwidth of these operations, mean weighted by bytes.", collective},
+  };
+}
+
+// How ranks, clocks and the recording itself behaved.
+std::vector<MetricFamily> HealthFamilies() {
+  return {
       {MetricId::kStragglerWaitSeconds,
        "chakrad_trace_straggler_wait_seconds",
        "Time in collectives before the last rank joins, mean over ranks.",
@@ -100,23 +113,29 @@ std::vector<MetricFamily> TraceFamilies() {
   };
 }
 
-std::vector<MetricFamily> AllFamilies() {
-  std::vector<MetricFamily> families = TraceFamilies();
+std::vector<MetricFamily> SimulationFamilies() {
   const Labels simulation{"variant"};
-  families.insert(
-      families.end(),
-      {{MetricId::kSimulatedSpanSeconds, "chakrad_simulation_span_seconds",
-        "Simulated time of the job, by variant.", simulation},
-       {MetricId::kSimulatedExposedCommSeconds, "chakrad_simulation_exposed_comm_seconds",
-        "Exposed communication of the simulation, mean over ranks.", simulation},
-       {MetricId::kSimulatedExposedCommRatio, "chakrad_simulation_exposed_comm_ratio",
-        "The same as a share of simulated time.", simulation},
-       {MetricId::kSimulationMeasuredSeconds, "chakrad_simulation_measured_seconds",
-        "Recorded time of the trace that the simulation is compared with: the newest of the same "
-        "job and number of ranks.",
-        simulation},
-       {MetricId::kSimulationErrorRatio, "chakrad_simulation_error_ratio",
-        "Simulated over measured time, less 1.", simulation}});
+  return {
+      {MetricId::kSimulatedSpanSeconds, "chakrad_simulation_span_seconds",
+       "Simulated time of the job, by variant.", simulation},
+      {MetricId::kSimulatedExposedCommSeconds, "chakrad_simulation_exposed_comm_seconds",
+       "Exposed communication of the simulation, mean over ranks.", simulation},
+      {MetricId::kSimulatedExposedCommRatio, "chakrad_simulation_exposed_comm_ratio",
+       "The same as a share of simulated time.", simulation},
+      {MetricId::kSimulationMeasuredSeconds, "chakrad_simulation_measured_seconds",
+       "Recorded time of the trace that the simulation is compared with: the newest of the same "
+       "job and number of ranks.",
+       simulation},
+      {MetricId::kSimulationErrorRatio, "chakrad_simulation_error_ratio",
+       "Simulated over measured time, less 1.", simulation}};
+}
+
+std::vector<MetricFamily> AllFamilies() {
+  std::vector<MetricFamily> families;
+  for (const auto& part :
+       {TimeFamilies(), CommFamilies(), HealthFamilies(), SimulationFamilies()}) {
+    families.insert(families.end(), part.begin(), part.end());
+  }
   for (size_t i = 0; i < families.size(); ++i) CHECK(static_cast<size_t>(families[i].id) == i);
   CHECK(families.size() == kMetricFamiliesCount);
   return families;

@@ -7,8 +7,9 @@
 
 #include "absl/strings/escaping.h"
 #include "absl/strings/str_cat.h"
-#include "analysis/exposed_comm.h"
-#include "common/saturating.h"
+#include "analysis/breakdown/time_breakdown.h"
+#include "analysis/collectives/collective_stats.h"
+#include "analysis/collectives/match_comm.h"
 #include "common/sha256.h"
 #include "common/utf8.h"
 
@@ -25,46 +26,42 @@ void Add(MetricId id, double value, std::vector<MetricSample>* samples,
 }
 
 void AddTimes(const JobTimeline& job, std::vector<MetricSample>* samples) {
-  double span = 0, compute = 0, comm = 0, exposed = 0, memory = 0, idle = 0;
-  double exposed_ratio = 0, worst_ratio = 0, idle_ratio = 0, overlap_ratio = 0;
-  int64_t ranks_count = 0;
-  for (const RankTimeline& rank : job.ranks) {
-    std::vector<TimelineInterval> intervals = rank.intervals;
-    for (TimelineInterval& interval : intervals) {
-      interval.start_ps -= rank.start_ps;
-      interval.end_ps -= rank.start_ps;
-    }
-    const auto times = ComputeRankBreakdown(rank.rank, rank.span_ps(), intervals);
-    if (!times.ok() || times->end_ps == 0) continue;
-    ++ranks_count;
-    const double end_ps = static_cast<double>(times->end_ps);
-    span += end_ps;
-    compute += static_cast<double>(times->compute_ps);
-    comm += static_cast<double>(times->comm_ps);
-    exposed += static_cast<double>(times->exposed_comm_ps);
-    memory += static_cast<double>(times->exposed_memory_ps);
-    idle += static_cast<double>(times->idle_ps);
-    const double ratio = static_cast<double>(times->exposed_comm_ps) / end_ps;
-    exposed_ratio += ratio;
-    worst_ratio = std::max(worst_ratio, ratio);
-    idle_ratio += static_cast<double>(times->idle_ps) / end_ps;
-    if (times->comm_ps > 0) {
-      overlap_ratio +=
-          1 - static_cast<double>(times->exposed_comm_ps) / static_cast<double>(times->comm_ps);
+  const std::vector<TimeBreakdown> ranks = BreakDownTime(job);
+  if (ranks.empty()) return;
+  const auto mean = [&](MetricId id, int64_t TimeBreakdown::*part,
+                        std::vector<std::string> labels = {}) {
+    double sum_ps = 0;
+    for (const TimeBreakdown& rank : ranks) sum_ps += static_cast<double>(rank.*part);
+    Add(id, Seconds(sum_ps / static_cast<double>(ranks.size())), samples, std::move(labels));
+  };
+  mean(MetricId::kSpanSeconds, &TimeBreakdown::span_ps);
+  mean(MetricId::kComputeSeconds, &TimeBreakdown::compute_ps);
+  mean(MetricId::kCommSeconds, &TimeBreakdown::comm_ps);
+  mean(MetricId::kExposedCommSeconds, &TimeBreakdown::exposed_comm_ps);
+  mean(MetricId::kExposedMemorySeconds, &TimeBreakdown::exposed_memory_ps);
+  mean(MetricId::kIdleSeconds, &TimeBreakdown::idle_host_bound_ps, {"host_bound"});
+  mean(MetricId::kIdleSeconds, &TimeBreakdown::idle_kernel_wait_ps, {"kernel_wait"});
+  mean(MetricId::kIdleSeconds, &TimeBreakdown::idle_sync_ps, {"sync"});
+  mean(MetricId::kIdleSeconds, &TimeBreakdown::idle_other_ps, {"other"});
+  const TimeShares shares = MeanShares(ranks);
+  Add(MetricId::kExposedCommRatio, shares.exposed_comm_ratio, samples);
+  Add(MetricId::kWorstExposedCommRatio, shares.worst_exposed_comm_ratio, samples);
+  Add(MetricId::kIdleRatio, shares.idle_ratio, samples);
+  Add(MetricId::kOverlapRatio, shares.overlap_ratio, samples);
+}
+
+void AddCollectives(const JobTimeline& job, const CommMatches& matches,
+                    std::vector<MetricSample>* samples) {
+  for (const CollectiveStats& row : ComputeCollectiveStats(job, matches)) {
+    const std::vector<std::string> labels{std::string(row.type), std::string(row.size_bucket)};
+    Add(MetricId::kCollectives, static_cast<double>(row.count), samples, labels);
+    Add(MetricId::kCollectiveBytes, static_cast<double>(row.bytes), samples, labels);
+    Add(MetricId::kCollectiveSeconds, Seconds(row.total_ps), samples, labels);
+    // 0 says that there is none: a line at 0 would look like a broken network.
+    if (row.bus_bandwidth > 0) {
+      Add(MetricId::kCollectiveBusBandwidth, row.bus_bandwidth, samples, labels);
     }
   }
-  if (ranks_count == 0) return;
-  const double count = static_cast<double>(ranks_count);
-  Add(MetricId::kSpanSeconds, Seconds(span / count), samples);
-  Add(MetricId::kComputeSeconds, Seconds(compute / count), samples);
-  Add(MetricId::kCommSeconds, Seconds(comm / count), samples);
-  Add(MetricId::kExposedCommSeconds, Seconds(exposed / count), samples);
-  Add(MetricId::kExposedCommRatio, exposed_ratio / count, samples);
-  Add(MetricId::kWorstExposedCommRatio, worst_ratio, samples);
-  Add(MetricId::kExposedMemorySeconds, Seconds(memory / count), samples);
-  Add(MetricId::kIdleSeconds, Seconds(idle / count), samples, {"other"});
-  Add(MetricId::kIdleRatio, idle_ratio / count, samples);
-  Add(MetricId::kOverlapRatio, overlap_ratio / count, samples);
 }
 
 }  // namespace
@@ -113,6 +110,8 @@ std::vector<MetricSample> TraceMetrics(const JobTimeline& job, int64_t clock_off
                                        double quality) {
   std::vector<MetricSample> samples;
   AddTimes(job, &samples);
+  const CommMatches matches = MatchComm(job);
+  AddCollectives(job, matches, &samples);
   Add(MetricId::kClockOffsetSeconds, Seconds(clock_offset_ps), &samples);
   Add(MetricId::kQualityRatio, quality, &samples);
   Add(MetricId::kTracedRanks, static_cast<double>(job.ranks.size()), &samples);
