@@ -38,6 +38,7 @@ class FaultyKv : public Kv {
       const std::function<bool(absl::string_view, absl::string_view)>& visit) override;
   absl::Status Reclaim(Family family) override;
   absl::Status Checkpoint(const std::string& folder) override { return base_->Checkpoint(folder); }
+  KvStats Stats() override { return base_->Stats(); }
 
  private:
   bool IsDamaged(Family family, absl::string_view key);

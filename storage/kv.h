@@ -12,6 +12,7 @@
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
 #include "absl/strings/string_view.h"
+#include "storage/kv_stats.h"
 
 namespace chakrad {
 
@@ -102,6 +103,8 @@ class Kv {
   // whose parent must. Files that never change are linked where the file system
   // allows. Other calls go on. UNIMPLEMENTED: the engine keeps no files.
   virtual absl::Status Checkpoint(const std::string& folder) = 0;
+  // Costs microseconds; all 0 while the engine is closed.
+  virtual KvStats Stats() = 0;
 };
 
 }  // namespace chakrad

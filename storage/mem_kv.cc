@@ -63,6 +63,7 @@ class MemKv : public Kv {
   absl::Status Checkpoint(const std::string& /*folder*/) override {
     return absl::UnimplementedError("a store in memory has no files to copy");
   }
+  KvStats Stats() override { return {}; }
 
  private:
   using Pairs = std::map<std::string, std::string>;

@@ -61,6 +61,11 @@ class ReopeningKv : public Kv {
     return engine->Checkpoint(folder);
   }
 
+  KvStats Stats() override {
+    const std::shared_ptr<Kv> engine = EngineOrNull();
+    return engine == nullptr ? KvStats() : engine->Stats();
+  }
+
  private:
   std::shared_ptr<Kv> EngineOrNull() {
     MutexLock lock(&mutex_);

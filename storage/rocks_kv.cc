@@ -4,6 +4,7 @@
 #include <rocksdb/db.h>
 #include <rocksdb/filter_policy.h>
 #include <rocksdb/options.h>
+#include <rocksdb/statistics.h>
 #include <rocksdb/table.h>
 #include <rocksdb/utilities/checkpoint.h>
 #include <rocksdb/write_batch.h>
@@ -71,6 +72,8 @@ rocksdb::DBOptions DatabaseOptions() {
   options.keep_log_file_num = 2;
   options.stats_dump_period_sec = 0;
   options.stats_persist_period_sec = 0;
+  options.statistics = rocksdb::CreateDBStatistics();  // Counts only: see KvStats.
+  options.statistics->set_stats_level(rocksdb::StatsLevel::kExceptHistogramOrTimers);
   return options;
 }
 
@@ -178,6 +181,39 @@ class RocksKv : public Kv {
     RETURN_IF_ERROR(FromRocks(rocksdb::Checkpoint::Create(db_.get(), &checkpoint)));
     const std::unique_ptr<rocksdb::Checkpoint> owner(checkpoint);
     return FromRocks(checkpoint->CreateCheckpoint(folder));
+  }
+
+  KvStats Stats() override {
+    using Properties = rocksdb::DB::Properties;
+    const auto sum = [this](const std::string& property) {
+      int64_t total = 0;
+      for (rocksdb::ColumnFamilyHandle* handle : handles_) {
+        uint64_t value = 0;
+        db_->GetIntProperty(handle, property, &value);
+        total += static_cast<int64_t>(value);
+      }
+      return total;
+    };
+    const auto one = [this](const std::string& property) {
+      uint64_t value = 0;
+      db_->GetIntProperty(handles_[0], property, &value);
+      return static_cast<int64_t>(value);
+    };
+    KvStats stats;
+    stats.table_bytes = sum(Properties::kTotalSstFilesSize);
+    stats.blob_bytes = sum(Properties::kTotalBlobFileSize);
+    stats.dead_blob_bytes = sum(Properties::kLiveBlobFileGarbageSize);
+    stats.memory_bytes = sum(Properties::kCurSizeAllMemTables) +
+                         sum(Properties::kEstimateTableReadersMem) +
+                         one(Properties::kBlockCacheUsage);  // One cache for all.
+    stats.pending_compaction_bytes = sum(Properties::kEstimatePendingCompactionBytes);
+    stats.running_compactions = one(Properties::kNumRunningCompactions);
+    stats.writes_stopped = one(Properties::kIsWriteStopped) != 0;
+    const rocksdb::Statistics& counts = *db_->GetDBOptions().statistics;
+    stats.stall_us = static_cast<int64_t>(counts.getTickerCount(rocksdb::STALL_MICROS));
+    stats.cache_hits = static_cast<int64_t>(counts.getTickerCount(rocksdb::BLOCK_CACHE_HIT));
+    stats.cache_misses = static_cast<int64_t>(counts.getTickerCount(rocksdb::BLOCK_CACHE_MISS));
+    return stats;
   }
 
  private:

@@ -28,6 +28,8 @@ class StoreProbe {
   // the engine takes writes. Costs a sync of the disk.
   StoreHealth Check();
 
+  KvStats Engine() { return kv_->Stats(); }
+
  private:
   const std::shared_ptr<Kv> kv_;
   const std::string data_dir_;
