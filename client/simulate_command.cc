@@ -49,6 +49,7 @@ struct SimulateArgs {
   std::string back_end;
   int64_t max_simulated_ns = 0;
   int64_t max_events = 0;
+  std::string variant;
   std::string projection;
   std::vector<std::string> algorithms;
   bool unfolded = false;
@@ -162,6 +163,7 @@ absl::Status FillSpec(const SimulateArgs& args, v1::SimulationSpec* spec) {
   spec->set_memory_use(args.memory_use);
   spec->set_max_simulated_ps(args.max_simulated_ns * 1000);
   spec->set_max_events(args.max_events);
+  spec->set_variant(args.variant);
   if (!args.projection.empty()) {
     RETURN_IF_ERROR(ReadProjection(args.projection, spec->mutable_projection()));
   }
@@ -246,6 +248,12 @@ void AddSimulateCommand(CLI::App* app, Session* session, int* exit_code) {
   command->add_option("--max-events", args->max_events, "Fail the job after so many events")
       ->check(CLI::PositiveNumber)
       ->type_name("N");
+  command
+      ->add_option(
+          "--variant", args->variant,
+          "Name of this what-if on dashboards, at most 64 bytes, such as 400G; the default "
+          "is as_recorded, of a projection projected")
+      ->type_name("NAME");
   command->add_flag("--watch", args->watch,
                     "Wait for the end and print the result; --csv and --json wait too");
   AddResultOptions(command, &args->result);

@@ -126,6 +126,27 @@ inline constexpr int32_t kDefaultAnalysisTop = 20;
 inline constexpr int32_t kMaxAnalysisTop = 10'000;
 // Ranks listed one by one in an analysis: some 80 bytes each in an answer of 3 MiB.
 inline constexpr size_t kMaxAnalysisRanksListed = 10'000;
+// --- Series ---
+// Nodes of a trace that is turned into series in the background: 100 bytes of memory each.
+inline constexpr int64_t kMaxSeriesNodes = 20'000'000;
+// Traces, and time, that share a synced write: many small ones cost a sync together, and one
+// shows on dashboards soon.
+inline constexpr int64_t kSeriesBatchRecords = 256;
+inline constexpr int64_t kSeriesBatchNs = 200'000'000;
+// How often the thread looks for new traces and ended jobs: a look costs nothing without news.
+inline constexpr int64_t kSeriesPollMs = 500;
+// The longest pause after an error of the store.
+inline constexpr int64_t kSeriesRetryMsMax = 60'000;
+// How much the thread stands back when all cores are busy.
+inline constexpr int kSeriesThreadNice = 10;
+// Jobs created longer ago are all stored, whatever threads and the clock did.
+inline constexpr int64_t kJobsSettledNs = int64_t{3600} * 1'000'000'000;
+// A simulation's variant: a label of its series.
+inline constexpr size_t kMaxVariantBytes = 64;
+// Analyses that run at once, and that wait, so long, for one to end: each holds its timeline.
+inline constexpr int kConcurrentAnalyses = 2;
+inline constexpr int kWaitingAnalyses = 8;
+inline constexpr int64_t kAnalysisWaitMs = 30'000;
 // Of a job's error in an answer.
 inline constexpr size_t kMaxErrorBytes = 64 << 10;
 // Progress events a job and second, at most: a watcher is a person or a bar.

@@ -96,6 +96,11 @@ absl::Status CheckAlgorithms(const std::vector<CustomAlgorithm>& algorithms) {
 
 }  // namespace
 
+std::string VariantOf(const SimulationSpec& spec) {
+  if (!spec.variant.empty()) return spec.variant;
+  return spec.projection.has_value() ? "projected" : "as_recorded";
+}
+
 std::string EncodeSpec(const SimulationSpec& spec) {
   v1::SimulationSpec message;
   message.set_trace(absl::StrCat("traces/", spec.trace_id));
@@ -110,6 +115,7 @@ std::string EncodeSpec(const SimulationSpec& spec) {
   message.set_critical_path(spec.critical_path);
   message.set_link_traffic(spec.link_traffic);
   message.set_memory_use(spec.memory_use);
+  message.set_variant(spec.variant);
   message.set_max_simulated_ps(spec.max_simulated_ps);
   message.set_max_events(spec.max_events);
   if (spec.projection.has_value()) {
@@ -157,6 +163,7 @@ absl::StatusOr<SimulationSpec> SpecFromProto(const v1::SimulationSpec& message) 
   spec.memory_use = message.memory_use();
   spec.max_simulated_ps = message.max_simulated_ps();
   spec.max_events = message.max_events();
+  spec.variant = message.variant();
   if (message.has_projection()) {
     const v1::Projection& projection = message.projection();
     spec.projection = ProjectionSpec{projection.group(), std::nullopt, projection.new_size(),
@@ -173,6 +180,10 @@ absl::StatusOr<SimulationSpec> SpecFromProto(const v1::SimulationSpec& message) 
 absl::StatusOr<SystemDescription> SystemOf(const SimulationSpec& spec) {
   RETURN_IF_ERROR(CheckLimit("max_simulated_ps", spec.max_simulated_ps, kHorizonPs));
   RETURN_IF_ERROR(CheckLimit("max_events", spec.max_events, INT64_MAX));
+  if (spec.variant.size() > kMaxVariantBytes) {
+    return absl::InvalidArgumentError(absl::StrCat(
+        "variant: ", spec.variant.size(), " bytes are over the limit of ", kMaxVariantBytes));
+  }
   if (spec.projection.has_value()) RETURN_IF_ERROR(CheckProjection(*spec.projection));
   RETURN_IF_ERROR(CheckAlgorithms(spec.custom_algorithms));
   for (const auto& [field, text] :

@@ -45,7 +45,11 @@ struct SimulationSpec {
   int64_t max_events = 0;        // 0: the engine's default.
   std::optional<ProjectionSpec> projection;
   std::vector<CustomAlgorithm> custom_algorithms;
+  std::string variant;  // Of its series; empty: see VariantOf.
 };
+
+// The variant, or what stands for none: "as_recorded", of a projected trace "projected".
+std::string VariantOf(const SimulationSpec& spec);
 
 // Stored as the wire message chakrad.v1.SimulationSpec. Decoding: DATA_LOSS when the bytes are
 // not one.
