@@ -151,6 +151,25 @@ inline constexpr int64_t kAnalysisWaitMs = 30'000;
 inline constexpr size_t kMaxErrorBytes = 64 << 10;
 // Progress events a job and second, at most: a watcher is a person or a bar.
 inline constexpr int kProgressPeriodMs = 100;
+// --- Remote write ---
+// Samples of a request, and stored bytes of their records: what a receiver takes within a
+// fraction of a second; Prometheus takes 32 MiB. A request is about as large in memory.
+inline constexpr int64_t kRemoteWriteBatchSamples = 10'000;
+inline constexpr int64_t kRemoteWriteBatchBytes = int64_t{2} << 20;
+// Pauses after a failure: a restart of a receiver takes seconds, an outage hours.
+inline constexpr int64_t kRemoteWriteMinPauseMs = 500;
+inline constexpr int64_t kRemoteWriteMaxPauseMs = 60'000;
+// However long a receiver asks us to wait.
+inline constexpr int64_t kRemoteWriteMaxRetryAfterMs = 600'000;
+// Below Prometheus's five minutes after which a series counts as gone.
+inline constexpr int64_t kRemoteWriteHeartbeatMs = 60'000;
+// Receivers: each has a thread and a batch in memory.
+inline constexpr size_t kMaxRemoteWriteReceivers = 16;
+// --- Export of series ---
+// Samples that an export holds at once, with their series some 50 to 100 bytes each; fewer
+// means that the store is read more often. And exports at once.
+inline constexpr int64_t kExportSamplesAtOnce = 2'000'000;
+inline constexpr int kMaxSeriesExports = 2;
 
 }  // namespace chakrad
 
