@@ -147,6 +147,10 @@ inline constexpr size_t kMaxVariantBytes = 64;
 inline constexpr int kConcurrentAnalyses = 2;
 inline constexpr int kWaitingAnalyses = 8;
 inline constexpr int64_t kAnalysisWaitMs = 30'000;
+// Of one list in an analysis: seven such lists make an answer of at most 3 MiB.
+inline constexpr size_t kMaxAnalysisListBytes = size_t{420} << 10;
+// Of a name in an analysis: mangled kernels have some hundred bytes.
+inline constexpr size_t kMaxAnalysisNameBytes = 512;
 // Of a job's error in an answer.
 inline constexpr size_t kMaxErrorBytes = 64 << 10;
 // Progress events a job and second, at most: a watcher is a person or a bar.

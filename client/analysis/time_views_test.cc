@@ -1,6 +1,8 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <string>
+
 #include "client/analysis/views.h"
 
 namespace chakrad::client {
@@ -50,6 +52,54 @@ TEST(TemporalTextTest, OverlapsOnAQueueAreSaidAndNothingIsEmpty) {
   answer.mutable_rank_times(0)->set_overlapped_intervals_count(1234);
   EXPECT_THAT(TemporalText(answer), HasSubstr("1,234 intervals overlap on one device queue"));
   EXPECT_EQ(TemporalText({}), "");
+}
+
+TEST(StepsTextTest, StepsCountFromTheStartOfWhatIsShown) {
+  v1::TimelineAnalysis answer;
+  answer.set_start_ps(1'000'000);
+  answer.set_steps_source("repetition");
+  v1::Step* step = answer.add_steps();
+  step->set_name("step 0");
+  step->set_start_ps(2'001'000'000);
+  step->set_ranks_count(8);
+  step->set_mean_span_ps(1'500'000'000.4);
+  step->mutable_mean_shares()->set_compute_ratio(0.5);
+  const std::string text = StepsText(answer);
+  EXPECT_THAT(text, HasSubstr("Steps (found by what repeats)"));
+  EXPECT_THAT(text, HasSubstr("   0  step 0  2.000      8    1.50 ms     50.0      0.0   0.0"));
+  EXPECT_THAT(text, HasSubstr("  -\n"));  // No communication: no overlap.
+  EXPECT_EQ(StepsText({}), "");
+}
+
+TEST(KernelsTextTest, LongNamesAreCutBetweenCharacters) {
+  v1::TimelineAnalysis answer;
+  answer.set_kernels_count(7);
+  v1::KernelStats* kernel = answer.add_kernels();
+  kernel->set_name(std::string(56, 'k') + "\xc3\xa4 and more");
+  kernel->set_kind("compute");
+  kernel->set_count(1200);
+  kernel->set_total_ps(2'000'000'000);
+  kernel->set_share(0.25);
+  answer.mutable_kernel_totals()->set_count(5000);
+  const std::string text = KernelsText(answer);
+  EXPECT_THAT(text, HasSubstr(std::string(56, 'k') + "...  compute  1,200  2.00 ms   25.0"));
+  EXPECT_THAT(text, HasSubstr("5,000 operations of 7 names"));
+  EXPECT_EQ(KernelsText({}), "");
+}
+
+TEST(LaunchesTextTest, WithoutALaunchThereIsNoDelay) {
+  v1::TimelineAnalysis answer;
+  v1::LaunchStats* rank = answer.add_launches();
+  rank->set_rank(2);
+  rank->set_without_launch_count(4);
+  v1::QueueLength* queue = rank->add_queues();
+  queue->set_queue("device 0 stream 7");
+  queue->set_mean_length(1.75);
+  queue->set_max_length(3);
+  const std::string text = LaunchesText(answer);
+  EXPECT_THAT(text, HasSubstr("device 0 stream 7"));
+  EXPECT_THAT(text, HasSubstr("1.8       3\n"));
+  EXPECT_EQ(LaunchesText({}), "");
 }
 
 }  // namespace

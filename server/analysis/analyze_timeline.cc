@@ -1,7 +1,9 @@
 #include "server/analysis/analyze_timeline.h"
 
+#include <optional>
 #include <set>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "absl/strings/str_cat.h"
@@ -9,6 +11,7 @@
 #include "common/status.h"
 #include "server/analysis/load_timeline.h"
 #include "server/analysis/sections.h"
+#include "server/analysis/select_step.h"
 #include "server/limits.h"
 
 namespace chakrad {
@@ -75,9 +78,15 @@ absl::Status AnalyzeTimeline(const v1::AnalyzeTimelineRequest& request, TraceSto
   ASSIGN_OR_RETURN(
       const LoadedTimeline loaded,
       LoadTimeline(selection.name(), ranks, sections.count(v1::MEMORY) > 0, traces, jobs));
-  FillHead(selection.name(), loaded.job, answer);
-  const SectionInput input{
-      .job = &loaded.job, .whole = &loaded.job, .check = &loaded.check, .top = top};
+  std::optional<JobTimeline> cut;
+  if (selection.has_step()) {
+    absl::StatusOr<JobTimeline> step = SelectStep(loaded.job, selection.step());
+    if (!step.ok()) return Annotate(step.status(), selection.name());
+    cut = *std::move(step);
+  }
+  const JobTimeline& job = cut.has_value() ? *cut : loaded.job;
+  FillHead(selection.name(), job, answer);
+  const SectionInput input{.job = &job, .whole = &loaded.job, .check = &loaded.check, .top = top};
   for (const SectionEntry& entry : kSections) {
     if (sections.count(entry.section) > 0) entry.fill(input, answer);
   }

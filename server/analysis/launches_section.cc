@@ -1,8 +1,57 @@
+#include <string>
+
+#include "absl/strings/str_cat.h"
+#include "analysis/launches/launch_stats.h"
 #include "chakrad/v1/analysis.pb.h"
+#include "server/analysis/list_budget.h"
+#include "server/analysis/notices.h"
 #include "server/analysis/sections.h"
 
 namespace chakrad {
+namespace {
 
-void FillLaunches(const SectionInput&, v1::TimelineAnalysis*) {}
+// Device queues of a rank that are listed: real ones have a dozen.
+constexpr size_t kMaxQueuesListed = 64;
+
+std::string QueueName(const Queue& queue) {
+  return absl::StrCat("device ", queue.device, " stream ", queue.raw_id);
+}
+
+void ToProto(const LaunchStats& stats, const RankTrace& trace, v1::LaunchStats* proto) {
+  proto->set_rank(stats.rank);
+  proto->set_launches_count(stats.launches_count);
+  proto->set_without_launch_count(stats.without_launch_count);
+  proto->set_min_delay_ps(stats.min_delay_ps);
+  proto->set_median_delay_ps(stats.median_delay_ps);
+  proto->set_p99_delay_ps(stats.p99_delay_ps);
+  proto->set_max_delay_ps(stats.max_delay_ps);
+  proto->set_mean_delay_ps(stats.mean_delay_ps);
+  proto->set_negative_delays_count(stats.negative_delays_count);
+  for (const QueueLength& queue : stats.queues) {
+    if (static_cast<size_t>(proto->queues_size()) == kMaxQueuesListed) break;
+    v1::QueueLength* length = proto->add_queues();
+    length->set_queue(QueueName(trace.queues[queue.queue]));
+    length->set_mean_length(queue.mean_length);
+    length->set_max_length(queue.max_length);
+    length->set_max_at_ps(queue.max_at_ps);
+  }
+}
+
+}  // namespace
+
+void FillLaunches(const SectionInput& input, v1::TimelineAnalysis* answer) {
+  ListBudget budget;
+  for (const RankTimeline& rank : input.job->ranks) {
+    const LaunchStats stats = StatsOfLaunches(rank);
+    if (stats.queues.empty()) continue;  // No device.
+    ToProto(stats, *rank.trace, answer->add_launches());
+    if (!budget.KeepLast(answer->mutable_launches())) {
+      AddNotices(
+          {absl::StrCat("launches: only the first ", answer->launches_size(), " ranks are listed")},
+          answer);
+      break;
+    }
+  }
+}
 
 }  // namespace chakrad

@@ -3,9 +3,10 @@
 #include "absl/strings/str_cat.h"
 #include "analysis/breakdown/time_breakdown.h"
 #include "chakrad/v1/analysis.pb.h"
+#include "server/analysis/list_budget.h"
+#include "server/analysis/notices.h"
 #include "server/analysis/sections.h"
 #include "server/analysis/shares_to_proto.h"
-#include "server/limits.h"
 
 namespace chakrad {
 namespace {
@@ -32,14 +33,15 @@ void ToProto(const TimeBreakdown& rank, v1::RankTime* proto) {
 
 void FillTemporal(const SectionInput& input, v1::TimelineAnalysis* answer) {
   const std::vector<TimeBreakdown> ranks = BreakDownTime(*input.job);
-  size_t listed = 0;
+  ListBudget budget;
   for (const TimeBreakdown& rank : ranks) {
-    if (listed++ == kMaxAnalysisRanksListed) {
-      answer->add_notices(absl::StrCat("temporal: the first ", kMaxAnalysisRanksListed, " of ",
-                                       ranks.size(), " ranks are listed; means are over all"));
-      break;
-    }
     ToProto(rank, answer->add_rank_times());
+    if (!budget.KeepLast(answer->mutable_rank_times())) break;
+  }
+  if (static_cast<size_t>(answer->rank_times_size()) < ranks.size()) {
+    AddNotices({absl::StrCat("temporal: the first ", answer->rank_times_size(), " of ",
+                             ranks.size(), " ranks are listed; means are over all")},
+               answer);
   }
   ToProto(MeanShares(ranks), answer->mutable_mean_shares());
 }
