@@ -80,13 +80,18 @@ GapCauses IdleCauses::Before(uint32_t next, int64_t start_ps, int64_t end_ps) {
   const int64_t out_of_sync_ps = launched ? OutOfSyncAt(thread, start_ps, launched_ps) : start_ps;
   causes.sync_ps = out_of_sync_ps - start_ps;
   causes.host_bound_ps = launched_ps - out_of_sync_ps;
+  // Everything that it waited for on the device has ended before the gap: the last of it tells
+  // whose latency this is, and what is longer than any latency has a reason that was not recorded.
   const int64_t rest_ps = end_ps - launched_ps;
-  // Everything that it waited for on the device has ended before the gap: the last of it tells.
-  int64_t* const cause = synced_ps > queue_free_ps ? &causes.sync_ps
-                         : host_is_next            ? &causes.host_bound_ps
-                         : launched                ? &causes.kernel_wait_ps
-                                                   : &causes.other_ps;
-  *cause += rest_ps;
+  const int64_t latency_ps = std::min(rest_ps, kMaxLatencyPs);
+  if (synced_ps > queue_free_ps) {
+    causes.sync_ps += latency_ps;
+  } else if (launched) {
+    causes.kernel_wait_ps += latency_ps;
+  } else {
+    (host_is_next ? causes.host_bound_ps : causes.other_ps) += latency_ps;
+  }
+  (host_is_next ? causes.host_bound_ps : causes.other_ps) += rest_ps - latency_ps;
   return causes;
 }
 

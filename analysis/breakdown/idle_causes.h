@@ -10,6 +10,11 @@
 
 namespace chakrad {
 
+// What a device or a thread takes, at most, to go on once all that it waited for is there: 1 to 10
+// us are usual. Of 7,747 operations of a rank of 16 that had been launched 160 ms before, most
+// began 80 us after the one before them: that is no latency.
+inline constexpr int64_t kMaxLatencyPs = 20'000'000;
+
 // The parts of a gap; they add up to its length.
 struct GapCauses {
   int64_t host_bound_ps = 0;

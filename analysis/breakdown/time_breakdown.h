@@ -26,7 +26,7 @@ struct TimeBreakdown {
   int64_t exposed_memory_ps = 0;    // Copies with neither.
   int64_t idle_ps = 0;              // None of the three.
   int64_t idle_host_bound_ps = 0;   // What ran next was not launched yet.
-  int64_t idle_kernel_wait_ps = 0;  // It was launched, and its queue free.
+  int64_t idle_kernel_wait_ps = 0;  // It was launched, and its queue free: latency.
   int64_t idle_sync_ps = 0;         // It, or the host that launched it, came out of a wait for
                                     // another queue.
   int64_t idle_other_ps = 0;        // Nothing recorded explains it.

@@ -106,6 +106,23 @@ TEST(TimeBreakdownTest, WithoutALaunchOrAWaitNothingExplainsAGap) {
   EXPECT_EQ(BreakDown(&sketch).idle_other_ps, 20 * kNs);
 }
 
+// k2 was launched at 10 and began 90 us after k1 ended; so did k3, which had waited for k2 on
+// another stream: 20 us each are latency, 70 us are unexplained.
+TEST(TimeBreakdownTest, WhatIsLongerThanAnyLatencyIsUnexplained) {
+  RankSketch sketch;
+  const uint32_t op = sketch.Host("op", 0, 10);
+  const uint32_t k1 = sketch.Launched(op, "k1", 10, 1'000);
+  const uint32_t k2 = sketch.Launched(op, "k2", 91'000, 92'000);
+  sketch.Dep(k2, k1, EdgeKind::kStreamOrder);
+  const uint32_t k3 = sketch.Launched(op, "k3", 182'000, 183'000, 20);
+  sketch.Dep(k3, k2, EdgeKind::kSync);
+  const TimeBreakdown got = BreakDown(&sketch);
+  EXPECT_EQ(got.idle_kernel_wait_ps, 20'000 * kNs);
+  EXPECT_EQ(got.idle_sync_ps, 20'000 * kNs);
+  EXPECT_EQ(got.idle_other_ps, 140'000 * kNs);
+  EXPECT_EQ(got.idle_host_bound_ps, 10 * kNs);
+}
+
 // A rank without a device: host operations compute, pauses are the host's. Where the next
 // operation waited for communication last, what it took to go on is sync.
 // thread 1 |###...###......###|  0-30, 50-80, 130-150 (waits for the all-reduce)
