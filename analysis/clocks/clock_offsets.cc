@@ -332,4 +332,15 @@ JobTimeline AlignClocks(JobTimeline job, const ClockEstimate& estimate) {
   return job;
 }
 
+ClockEstimate EstimateAndAlign(bool align, JobTimeline* job) {
+  ClockEstimate estimate = EstimateClocks(*job, MatchComm(*job));
+  if (estimate.should_align && !align) {
+    job->notices.push_back("clocks of ranks disagree and were kept as recorded, as was asked for");
+    return estimate;
+  }
+  if (estimate.should_align) *job = AlignClocks(std::move(*job), estimate);
+  job->notices.insert(job->notices.end(), estimate.notices.begin(), estimate.notices.end());
+  return estimate;
+}
+
 }  // namespace chakrad

@@ -55,6 +55,10 @@ ClockEstimate EstimateClocks(const JobTimeline& job, const CommMatches& matches)
 // the base moves.
 JobTimeline AlignClocks(JobTimeline job, const ClockEstimate& estimate);
 
+// Both for whoever has a timeline and wants one clock: `*job` is aligned if it should be and
+// `align` says so; what was found is among its notices.
+ClockEstimate EstimateAndAlign(bool align, JobTimeline* job);
+
 }  // namespace chakrad
 
 #endif  // CHAKRAD_ANALYSIS_CLOCKS_CLOCK_OFFSETS_H_

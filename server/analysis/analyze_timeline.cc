@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "absl/strings/str_cat.h"
+#include "analysis/clocks/clock_offsets.h"
 #include "chakrad/v1/analysis.pb.h"
 #include "common/status.h"
 #include "server/analysis/load_timeline.h"
@@ -76,8 +77,9 @@ absl::Status AnalyzeTimeline(const v1::AnalyzeTimelineRequest& request, TraceSto
   const v1::TimelineSelection& selection = request.timeline();
   const std::vector<int32_t> ranks(selection.ranks().begin(), selection.ranks().end());
   ASSIGN_OR_RETURN(
-      const LoadedTimeline loaded,
+      LoadedTimeline loaded,
       LoadTimeline(selection.name(), ranks, sections.count(v1::MEMORY) > 0, traces, jobs));
+  const ClockEstimate clocks = EstimateAndAlign(!request.keep_clocks(), &loaded.job);
   std::optional<JobTimeline> cut;
   if (selection.has_step()) {
     absl::StatusOr<JobTimeline> step = SelectStep(loaded.job, selection.step());
@@ -86,7 +88,12 @@ absl::Status AnalyzeTimeline(const v1::AnalyzeTimelineRequest& request, TraceSto
   }
   const JobTimeline& job = cut.has_value() ? *cut : loaded.job;
   FillHead(selection.name(), job, answer);
-  const SectionInput input{.job = &job, .whole = &loaded.job, .check = &loaded.check, .top = top};
+  const SectionInput input{.job = &job,
+                           .whole = &loaded.job,
+                           .check = &loaded.check,
+                           .clocks = &clocks,
+                           .clocks_aligned = clocks.should_align && !request.keep_clocks(),
+                           .top = top};
   for (const SectionEntry& entry : kSections) {
     if (sections.count(entry.section) > 0) entry.fill(input, answer);
   }

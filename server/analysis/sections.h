@@ -5,6 +5,7 @@
 
 #include <cstddef>
 
+#include "analysis/clocks/clock_offsets.h"
 #include "analysis/timeline/timeline.h"
 #include "trace/check/report.h"
 
@@ -15,10 +16,12 @@ class TimelineAnalysis;
 }  // namespace v1
 
 struct SectionInput {
-  const JobTimeline* job = nullptr;    // Clocks aligned, cut to the step that was asked for.
-  const JobTimeline* whole = nullptr;  // The same, not cut.
-  const CheckReport* check = nullptr;  // Of the stored trace.
-  size_t top = 20;                     // Entries of each long list.
+  const JobTimeline* job = nullptr;       // Clocks aligned, cut to the step that was asked for.
+  const JobTimeline* whole = nullptr;     // The same, not cut.
+  const CheckReport* check = nullptr;     // Of the stored trace.
+  const ClockEstimate* clocks = nullptr;  // Of the whole timeline; null: not looked for.
+  bool clocks_aligned = false;            // Whether its offsets were added.
+  size_t top = 20;                        // Entries of each long list.
 };
 
 void FillTemporal(const SectionInput& input, v1::TimelineAnalysis* answer);
