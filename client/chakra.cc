@@ -58,6 +58,8 @@ int RunChakra(const std::vector<std::string>& args, const Io& io) {
   AddTracesCommands(&app, &session, &exit_code);
   AddSimulateCommand(&app, &session, &exit_code);
   AddAnalyzeCommand(&app, &session, &exit_code);
+  AddCriticalPathCommand(&app, &session, &exit_code);
+  AddDiffCommand(&app, &session, &exit_code);
   AddJobsCommands(&app, &session, &exit_code);
   AddRetentionCommands(&app, &session, &exit_code);
   AddAdminCommands(&app, &session, &exit_code);

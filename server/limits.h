@@ -126,6 +126,17 @@ inline constexpr int32_t kDefaultAnalysisTop = 20;
 inline constexpr int32_t kMaxAnalysisTop = 10'000;
 // Ranks listed one by one in an analysis: some 80 bytes each in an answer of 3 MiB.
 inline constexpr size_t kMaxAnalysisRanksListed = 10'000;
+// Of a critical path in an answer: names (templates make them long) are cut, steps (some 60 bytes
+// and a name each) fit with everything else below 3 MiB.
+inline constexpr size_t kMaxPathNameBytes = 500;
+inline constexpr size_t kMaxPathSharesListed = 1'000;
+inline constexpr size_t kMaxPathStepsBytes = size_t{2} << 20;
+// Of a diff in an answer: each of three lists, whose names are whole up to kMaxNodeNameBytes; and
+// what counts as a change unless told otherwise: runs of one job differ by about as much.
+inline constexpr size_t kMaxDiffListBytes = size_t{768} << 10;
+inline constexpr double kDefaultRelativeChange = 0.05;
+// Of one notice in an answer: it may name groups.
+inline constexpr size_t kMaxNoticeBytes = 1'000;
 // --- Series ---
 // Nodes of a trace that is turned into series in the background: 100 bytes of memory each.
 inline constexpr int64_t kMaxSeriesNodes = 20'000'000;

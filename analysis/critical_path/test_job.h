@@ -103,6 +103,8 @@ class TestJob {
     job_ = *std::move(job);
     return job_;
   }
+  // After Make.
+  const JobTimeline& job() const { return job_; }
 
  private:
   Trace trace_;
