@@ -250,7 +250,7 @@ void AddMeeting(Meeting meeting, CausalGraph* graph, Counts* counts) {
   for (const NodeRef& wait : meeting.waits) {
     if (graph->ranks[wait.rank].end_ps[wait.node] > last_ps) {
       waits.push_back(wait);
-    } else {
+    } else if (!meeting.may_leave) {
       ++counts->early;
     }
   }
@@ -277,15 +277,11 @@ void AddMeetings(const JobTimeline& whole, CausalGraph* graph, Counts* counts) {
     const auto it = index_by_rank.find(rank.rank);
     index_of.push_back(it == index_by_rank.end() ? kNone : it->second);
   }
-  Meetings meetings = FindMeetings(whole);
-  for (std::string& notice : meetings.notices) graph->notices.push_back(std::move(notice));
-  if (meetings.unmatched_count > 0) {
-    graph->notices.push_back(absl::StrCat(meetings.unmatched_count,
-                                          " communication operations could not be matched across "
-                                          "ranks: what they waited for counts as their own time"));
-  }
-  for (const Meeting& meeting : meetings.all) {
-    AddMeeting({meeting.is_message, OnTimeline(meeting.joins, index_of, *graph),
+  const CommMatches matches = MatchComm(whole);
+  graph->notices.insert(graph->notices.end(), matches.notices.begin(), matches.notices.end());
+  for (const Meeting& meeting : MeetingsOf(matches)) {
+    AddMeeting({meeting.is_message, meeting.may_leave,
+                OnTimeline(meeting.joins, index_of, *graph),
                 OnTimeline(meeting.waits, index_of, *graph)},
                graph, counts);
   }

@@ -104,13 +104,13 @@ struct CausalGraph {
   int64_t last_end_ps = 0;        // when its last operation ended,
   int64_t end_ps = 0;             // and its own end: not before.
   std::vector<RankCauses> ranks;  // As JobTimeline::ranks.
-  // Members without a time in `job`, or that ended before the last joined, do not wait.
+  // Of all with times in `job`. Members that ended before the last one joined do not wait.
   std::vector<Meeting> meetings;
   std::vector<std::string> notices;
 };
 
-// `meetings`: of the whole job, if `job` is a part of it; ranks by index into whole.ranks.
-// O(nodes log nodes + edges); about 60 bytes a node. Cycles, dependencies that point back in
+// `whole`: the timeline that `job` is, or is a part of: a part would count collectives from its own
+// first one. O(nodes log nodes + edges); about 60 bytes a node. Cycles, dependencies that point back in
 // time, members that end before others join: left out, counted in a notice.
 CausalGraph BuildCausalGraph(const JobTimeline& job, const JobTimeline& whole);
 
