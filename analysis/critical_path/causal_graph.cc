@@ -280,8 +280,7 @@ void AddMeetings(const JobTimeline& whole, CausalGraph* graph, Counts* counts) {
   const CommMatches matches = MatchComm(whole);
   graph->notices.insert(graph->notices.end(), matches.notices.begin(), matches.notices.end());
   for (const Meeting& meeting : MeetingsOf(matches)) {
-    AddMeeting({meeting.is_message, meeting.may_leave,
-                OnTimeline(meeting.joins, index_of, *graph),
+    AddMeeting({meeting.is_message, meeting.may_leave, OnTimeline(meeting.joins, index_of, *graph),
                 OnTimeline(meeting.waits, index_of, *graph)},
                graph, counts);
   }

@@ -110,8 +110,8 @@ struct CausalGraph {
 };
 
 // `whole`: the timeline that `job` is, or is a part of: a part would count collectives from its own
-// first one. O(nodes log nodes + edges); about 60 bytes a node. Cycles, dependencies that point back in
-// time, members that end before others join: left out, counted in a notice.
+// first one. O(nodes log nodes + edges); about 60 bytes a node. Cycles, dependencies that point
+// back in time, members that end before others join: left out, counted in a notice.
 CausalGraph BuildCausalGraph(const JobTimeline& job, const JobTimeline& whole);
 
 }  // namespace chakrad

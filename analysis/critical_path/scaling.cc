@@ -130,9 +130,8 @@ absl::StatusOr<InClass> OfGroup(const CausalGraph& graph, const std::string& nam
     const RankTimeline& timeline = *graph.ranks[rank].timeline;
     const CommOp* op = timeline.trace->CommOf(node);
     if (op == nullptr) return false;
-    const uint32_t group = op->group < wanted.size()
-                               ? timeline.GroupFor(*op, *graph.job->trace)
-                               : kWorldGroup;
+    const uint32_t group =
+        op->group < wanted.size() ? timeline.GroupFor(*op, *graph.job->trace) : kWorldGroup;
     return group < wanted.size() && wanted[group];
   });
 }

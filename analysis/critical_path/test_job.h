@@ -25,12 +25,8 @@ class TestJob {
  public:
   explicit TestJob(int32_t world_size) : builders_(world_size) {
     trace_.world_size = world_size;
-    ProcessGroup world{"world", "", {}};
-    for (int32_t rank = 0; rank < world_size; ++rank) {
-      builders_[rank].header().rank = rank;
-      world.ranks.push_back(rank);
-    }
-    trace_.groups.push_back(std::move(world));
+    for (int32_t rank = 0; rank < world_size; ++rank) builders_[rank].header().rank = rank;
+    trace_.groups.push_back({"world", "", {}});
   }
 
   // [start, end) on the queue.
@@ -98,6 +94,9 @@ class TestJob {
       CHECK(rank.ok()) << rank.status();
       if (rank->size() > 0) trace_.ranks.push_back(*std::move(rank));
     }
+    trace_.groups[kWorldGroup].ranks.clear();  // Those that do something.
+    for (const RankTrace& rank : trace_.ranks)
+      trace_.groups[kWorldGroup].ranks.push_back(rank.rank);
     absl::StatusOr<JobTimeline> job = MeasuredTimeline(trace_, {});
     CHECK(job.ok()) << job.status();
     job_ = *std::move(job);

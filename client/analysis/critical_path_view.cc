@@ -76,7 +76,7 @@ std::string CriticalPathText(const v1::CriticalPath& path) {
   std::string text = absl::StrCat(path.name(), ": critical path of ", DurationText(whole_ps), ", ",
                                   CountText(path.steps_count()), " steps\n");
   for (const std::string& notice : path.notices()) absl::StrAppend(&text, "note: ", notice, "\n");
-  if (path.what_if_by_class_size() > 0) absl::StrAppend(&text, "\n", WhatIfText(path));
+  if (path.has_what_if_ps()) absl::StrAppend(&text, "\n", WhatIfText(path));
   absl::StrAppend(&text, "\n", SharesText("bound by", path.by_class(), kShownNames, whole_ps));
   absl::StrAppend(&text, "\n", SharesText("reached by", path.by_edge(), kShownNames, whole_ps));
   absl::StrAppend(&text, "\n", SharesText("operation", path.by_name(), kShownNames, whole_ps));

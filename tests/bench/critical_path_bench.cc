@@ -72,10 +72,11 @@ void Run(int32_t ranks_count, uint32_t nodes_count) {
   const Replay what_if(graph, *factors);
   FindCriticalPath(graph, what_if);
   watch.Lap("what-if of two classes");
-  std::printf("%d ranks of %u nodes: %zu meetings, %zu steps, exact: %s, %lld MiB more at the peak\n",
-              ranks_count, nodes_count, graph.meetings.size(), steps.size(),
-              replay.end_ps() == graph.end_ps ? "yes" : "no",
-              static_cast<long long>(PeakMib() - before_mib));
+  std::printf(
+      "%d ranks of %u nodes: %zu meetings, %zu steps, exact: %s, %lld MiB more at the peak\n",
+      ranks_count, nodes_count, graph.meetings.size(), steps.size(),
+      replay.end_ps() == graph.end_ps ? "yes" : "no",
+      static_cast<long long>(PeakMib() - before_mib));
   for (const std::string& notice : graph.notices) std::printf("note: %s\n", notice.c_str());
 }
 
