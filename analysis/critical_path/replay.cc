@@ -2,8 +2,6 @@
 
 #include <algorithm>
 #include <cmath>
-#include <queue>
-#include <tuple>
 
 #include "common/saturating.h"
 
@@ -22,6 +20,9 @@ Replay::Replay(const CausalGraph& graph, const TimeFactors& factors)
     : graph_(graph), factors_(factors), met_ps_(graph.meetings.size(), kNoTimePs) {
   for (const RankCauses& rank : graph.ranks) {
     start_ps_.emplace_back(rank.start_ps.size(), kNoTimePs);
+  }
+  for (const Meeting& meeting : graph.meetings) {
+    joins_left_.push_back(static_cast<uint32_t>(meeting.joins.size()));
   }
   Run();
   FindLast();
@@ -57,42 +58,50 @@ int64_t Replay::end_ps() const {
   return SaturatingAdd(last_end_ps_, ScaledPs(tail_ps, factors_.gaps));
 }
 
-void Replay::Start(uint32_t rank, uint32_t node) {
+uint32_t Replay::Start(uint32_t rank, uint32_t node) {
   const RankCauses& causes = graph_.ranks[rank];
   int64_t ready_ps = kNoTimePs;
+  uint32_t open = kNone;
   causes.ForEachCause(node, [&](uint32_t cause, PathEdge) {
+    const MeetingLink* link = causes.LinkOf(cause);
+    if (link != nullptr && link->waits != kNone && joins_left_[link->waits] > 0 &&
+        causes.PointPs(cause, node) > link->anchor_ps) {
+      open = link->waits;
+      return;
+    }
     ready_ps = std::max(ready_ps, ArrivalPs(rank, cause, node));
   });
+  if (open != kNone) return open;
   if (causes.cause[node] == kNone) ready_ps = graph_.start_ps;
-  const int64_t start_ps = SaturatingAdd(ready_ps, ScaledPs(causes.lag_ps[node], factors_.gaps));
-  start_ps_[rank][node] = start_ps;
-  const MeetingLink* link = causes.LinkOf(node);
-  if (link == nullptr || link->joins == kNone) return;
-  met_ps_[link->joins] = std::max(met_ps_[link->joins], start_ps);
+  start_ps_[rank][node] = SaturatingAdd(ready_ps, ScaledPs(causes.lag_ps[node], factors_.gaps));
+  return kNone;
 }
 
-// In order of recorded starts over all ranks: whatever had ended before a node started then, has
-// been looked at when it is; so have all who joined what had ended.
+// A rank runs until it needs to know the end of a meeting that somebody has not joined yet; whoever
+// joins last wakes it. In recorded time every join comes before that need, so that all get through.
 void Replay::Run() {
-  using Next = std::tuple<int64_t, uint32_t, uint32_t>;  // Recorded start, rank, place.
-  std::priority_queue<Next, std::vector<Next>, std::greater<Next>> next;
-  for (uint32_t rank = 0; rank < graph_.ranks.size(); ++rank) {
+  std::vector<std::vector<uint32_t>> asleep(graph_.meetings.size());  // Ranks, by meeting.
+  std::vector<uint32_t> place(graph_.ranks.size(), 0);
+  std::vector<uint32_t> awake;
+  for (uint32_t rank = 0; rank < graph_.ranks.size(); ++rank) awake.push_back(rank);
+  while (!awake.empty()) {
+    const uint32_t rank = awake.back();
+    awake.pop_back();
     const RankCauses& causes = graph_.ranks[rank];
-    if (!causes.order.empty()) next.emplace(causes.start_ps[causes.order[0]], rank, 0);
-  }
-  while (!next.empty()) {
-    const auto [at_ps, rank, from] = next.top();
-    next.pop();
-    const RankCauses& causes = graph_.ranks[rank];
-    uint32_t place = from;
-    for (; place < causes.order.size(); ++place) {
-      const uint32_t node = causes.order[place];
-      const int64_t start_ps = causes.start_ps[node];
-      if (place > from && !next.empty() && start_ps > std::get<0>(next.top())) {
-        next.emplace(start_ps, rank, place);
+    for (uint32_t& at = place[rank]; at < causes.order.size(); ++at) {
+      const uint32_t node = causes.order[at];
+      const uint32_t open = Start(rank, node);
+      if (open != kNone) {
+        asleep[open].push_back(rank);
         break;
       }
-      Start(rank, node);
+      const MeetingLink* link = causes.LinkOf(node);
+      if (link == nullptr || link->joins == kNone) continue;
+      int64_t& met_ps = met_ps_[link->joins];
+      met_ps = std::max(met_ps, start_ps_[rank][node]);
+      if (--joins_left_[link->joins] > 0) continue;
+      awake.insert(awake.end(), asleep[link->joins].begin(), asleep[link->joins].end());
+      asleep[link->joins].clear();
     }
   }
 }

@@ -25,7 +25,7 @@ int64_t ScaledPs(int64_t ps, double factor);
 // When everything happens then. `graph` and `factors` must outlive it.
 class Replay {
  public:
-  // O(nodes * log ranks + edges). 8 bytes a node.
+  // O(nodes + edges). 8 bytes a node.
   Replay(const CausalGraph& graph, const TimeFactors& factors);
 
   int64_t StartPs(uint32_t rank, uint32_t node) const { return start_ps_[rank][node]; }
@@ -45,14 +45,15 @@ class Replay {
 
  private:
   void Run();
-  // Starts the node that is next on the rank.
-  void Start(uint32_t rank, uint32_t node);
+  // Starts the node that is next on the rank; or returns a meeting that has to be over before.
+  uint32_t Start(uint32_t rank, uint32_t node);
   void FindLast();
 
   const CausalGraph& graph_;
   const TimeFactors& factors_;
   std::vector<std::vector<int64_t>> start_ps_;
-  std::vector<int64_t> met_ps_;
+  std::vector<int64_t> met_ps_;       // By meeting.
+  std::vector<uint32_t> joins_left_;  // By meeting, while it runs.
   NodeRef last_{kNone, kNone};
   int64_t last_end_ps_ = 0;
 };
