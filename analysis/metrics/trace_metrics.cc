@@ -10,6 +10,10 @@
 #include "analysis/breakdown/time_breakdown.h"
 #include "analysis/collectives/collective_stats.h"
 #include "analysis/collectives/match_comm.h"
+#include "analysis/groups/group_stats.h"
+#include "analysis/groups/parallelism.h"
+#include "analysis/steps/step_times.h"
+#include "analysis/steps/steps.h"
 #include "common/sha256.h"
 #include "common/utf8.h"
 
@@ -64,6 +68,28 @@ void AddCollectives(const JobTimeline& job, const CommMatches& matches,
   }
 }
 
+void AddSteps(const JobTimeline& job, std::vector<MetricSample>* samples) {
+  const JobSteps steps = FindSteps(job);
+  if (steps.steps.empty()) return;
+  double sum_ps = 0;
+  for (const StepTime& step : TimesOfSteps(job, steps)) sum_ps += step.mean_span_ps;
+  const double count = static_cast<double>(steps.steps.size());
+  Add(MetricId::kStepSeconds, Seconds(sum_ps / count), samples);
+  Add(MetricId::kSteps, count, samples);
+}
+
+void AddParallelism(const JobTimeline& job, std::vector<MetricSample>* samples) {
+  if (job.ranks.empty()) return;
+  const double ranks_count = static_cast<double>(job.ranks.size());
+  for (const ParallelismStats& row : SumByParallelism(ComputeGroupStats(job))) {
+    const std::vector<std::string> labels{std::string(ParallelismName(row.parallelism))};
+    Add(MetricId::kParallelismCommSeconds, Seconds(static_cast<double>(row.comm_ps) / ranks_count),
+        samples, labels);
+    Add(MetricId::kParallelismExposedCommSeconds,
+        Seconds(static_cast<double>(row.exposed_ps) / ranks_count), samples, labels);
+  }
+}
+
 }  // namespace
 
 std::string MetricLabelValue(absl::string_view text) {
@@ -110,6 +136,8 @@ std::vector<MetricSample> TraceMetrics(const JobTimeline& job, int64_t clock_off
                                        double quality) {
   std::vector<MetricSample> samples;
   AddTimes(job, &samples);
+  AddSteps(job, &samples);
+  AddParallelism(job, &samples);
   const CommMatches matches = MatchComm(job);
   AddCollectives(job, matches, &samples);
   Add(MetricId::kClockOffsetSeconds, Seconds(clock_offset_ps), &samples);
