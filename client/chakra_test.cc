@@ -273,8 +273,8 @@ TEST_F(ChakraTest, SimulatePrintsTheJobAndSendsTheDescriptions) {
 
 TEST_F(ChakraTest, SimulateSendsASystemOfOurOwnAndEveryOption) {
   EXPECT_EQ(Run({"simulate", "t-1", "--system", network_, "--back_end", "link", "--unfolded",
-                 "--critical-path", "--link_traffic", "--memory-use", "--max-events", "7",
-                 "--max-simulated-ns", "5"}),
+                 "--variant", "400G", "--critical-path", "--link_traffic", "--memory-use",
+                 "--max-events", "7", "--max-simulated-ns", "5"}),
             kExitOk)
       << err();
   const v1::SimulationSpec& spec = fake_.created_jobs.at(0).spec();
@@ -285,6 +285,7 @@ TEST_F(ChakraTest, SimulateSendsASystemOfOurOwnAndEveryOption) {
   EXPECT_TRUE(spec.link_traffic() && spec.memory_use());
   EXPECT_EQ(spec.max_events(), 7);
   EXPECT_EQ(spec.max_simulated_ps(), 5'000);
+  EXPECT_EQ(spec.variant(), "400G");
 }
 
 TEST_F(ChakraTest, SimulateSendsProjectionsAndAlgorithms) {

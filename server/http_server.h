@@ -1,4 +1,4 @@
-// A few read-only pages over HTTP: /metrics, /healthz.
+// A few read-only pages over HTTP: /metrics, /healthz, /trace.
 #ifndef CHAKRAD_SERVER_HTTP_SERVER_H_
 #define CHAKRAD_SERVER_HTTP_SERVER_H_
 
@@ -12,14 +12,25 @@
 
 namespace chakrad {
 
+struct HttpRequest {
+  // Parameters behind the '?', decoded, any bytes; of one that stands twice, the first. Those of
+  // a longer query than kMaxHttpQueryBytes are not looked at (414).
+  std::map<std::string, std::string> query;
+};
+
 struct HttpResponse {
   int status = 200;
   std::string content_type = "text/plain; charset=utf-8";
   std::string body;
+  // Of an answer that is not to be held in memory as a whole: what follows `body`. Called once;
+  // `write` returns false when the client has gone.
+  std::function<void(const std::function<bool(absl::string_view)>& write)> stream;
 };
 
 // Called on server threads, several at once.
-using HttpHandler = std::function<HttpResponse()>;
+using HttpHandler = std::function<HttpResponse(const HttpRequest&)>;
+
+inline constexpr size_t kMaxHttpQueryBytes = 8 << 10;
 
 class HttpServer {
  public:

@@ -8,6 +8,7 @@
 #include <string>
 
 #include "absl/strings/string_view.h"
+#include "storage/kv_stats.h"
 #include "storage/store_health.h"
 #include "trace/model/ledger.h"
 
@@ -39,8 +40,8 @@ class Metrics {
   void AddSeal(bool ok);
   // chakrad_jobs_pending, chakrad_jobs_running
   void SetJobs(int64_t pending, int64_t running);
-  // chakrad_job_duration_seconds{state}
-  void ObserveJob(absl::string_view state, double seconds);
+  // chakrad_job_duration_seconds{kind,state}
+  void ObserveJob(absl::string_view kind, absl::string_view state, double seconds);
   // chakrad_retention_runs_total{outcome="ok"|"failed"},
   // chakrad_retention_deleted_traces_total, chakrad_retention_freed_bytes_total,
   // chakrad_retention_skipped_traces_total{reason="in_use"|"damaged"},
@@ -50,6 +51,28 @@ class Metrics {
   void SetStoreBytes(int64_t bytes);
   // chakrad_store_writable (0 or 1), chakrad_store_disk_free_bytes
   void SetStoreHealth(const StoreHealth& health);
+
+  // chakrad_store_engine_...: what RocksDB says of itself.
+  void SetEngine(const KvStats& stats);
+
+  // chakrad_series_duration_seconds{kind="trace"|"simulation"}: its count is that of records made.
+  void ObserveSeries(absl::string_view kind, double seconds);
+  // chakrad_series_skipped_total{reason}
+  void AddSeriesSkipped(absl::string_view reason);
+  // chakrad_series_failures_total
+  void AddSeriesFailure();
+  // chakrad_series_pending_traces, chakrad_series_lag_seconds: of the oldest of them.
+  void SetSeriesPending(int64_t traces, int64_t lag_ns);
+  // chakrad_metric_keys, chakrad_metric_keys_dropped_total,
+  // chakrad_metric_samples_dropped_total{family}
+  void SetMetricKeys(int64_t keys);
+  void AddMetricKeyDropped();
+  void AddMetricSamplesDropped(absl::string_view family, int64_t count);
+
+  // chakrad_analyses_running, chakrad_analyses_waiting
+  void SetAnalyses(int64_t running, int64_t waiting);
+  // chakrad_analysis_duration_seconds{method}: without the time that it waited for its turn.
+  void ObserveAnalysis(absl::string_view method, double seconds);
 
   // Everything in Prometheus's text format.
   std::string Text() const;

@@ -87,6 +87,14 @@ absl::StatusOr<ParsedCommandLine> ParseCommandLine(int argc, const char* const* 
                  "Seconds between runs of the retention policies; 0: only by chakra retention run")
       ->check(CLI::Range(int64_t{0}, int64_t{6} * 86'400))  // Below kMaxRetentionStepNs.
       ->capture_default_str();
+  app.add_option("--metric_keys", options.metric_keys,
+                 "Jobs (cluster, job, model, rank group, variant) shown on /metrics at most")
+      ->check(CLI::Range(int64_t{1}, int64_t{1'000'000}))
+      ->capture_default_str();
+  app.add_option("--metric_expiry_seconds", options.metric_expiry_seconds,
+                 "Seconds that a job stays on /metrics after its last trace arrived")
+      ->check(CLI::Range(int64_t{1}, int64_t{10} * 365 * 86'400))
+      ->capture_default_str();
   const std::map<std::string, LogLevel> levels{{"debug", LogLevel::kDebug},
                                                {"info", LogLevel::kInfo},
                                                {"warning", LogLevel::kWarning},

@@ -23,6 +23,9 @@ struct ServerOptions {
   bool keep_files = false;        // Of every upload, with its trace.
   // Between runs of the retention policies; 0: only when somebody asks.
   int64_t retention_period_seconds = 3600;
+  // Keys of job metrics on /metrics, and for how long after their last record.
+  int64_t metric_keys = 10'000;
+  int64_t metric_expiry_seconds = 7 * 24 * 3600;
   int64_t reserve_bytes = kDiskReserveBytes;  // See StoreOptions.
   LogLevel log_level = LogLevel::kInfo;
   ServerLimits limits;

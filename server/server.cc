@@ -28,6 +28,8 @@
 #include "server/rpc/job_service.h"
 #include "server/rpc/retention_service.h"
 #include "server/rpc/trace_service.h"
+#include "server/series/series_manager.h"
+#include "server/series/trace_page.h"
 #include "storage/open.h"
 #include "trace/import/read_kernel_names.h"
 
@@ -45,7 +47,10 @@ class RealServer : public ChakradServer {
                 RealClock(), &metrics_, options.limits),
         jobs_(stores_.jobs.get(), stores_.traces.get(), RealClock(), &metrics_, options.workers,
               options.limits),
-        retention_(stores_.traces.get(), stores_.settings.get(), RealClock(), &metrics_) {}
+        retention_(stores_.traces.get(), stores_.settings.get(), RealClock(), &metrics_),
+        series_(stores_.traces.get(), stores_.jobs.get(), stores_.series.get(),
+                [this] { return jobs_.ended_count(); }, RealClock(), &metrics_,
+                {options.metric_keys, options.metric_expiry_seconds}) {}
 
   ~RealServer() override {
     if (grpc_ != nullptr && !drained_) {
@@ -63,6 +68,7 @@ class RealServer : public ChakradServer {
     RETURN_IF_ERROR(uploads_.Start());
     RETURN_IF_ERROR(jobs_.Start());
     retention_.Start(std::chrono::seconds(options_.retention_period_seconds));
+    RETURN_IF_ERROR(series_.Start());
     ASSIGN_OR_RETURN(http_, StartHttpServer(options_.http_listen, Pages()));
     RETURN_IF_ERROR(StartGrpc());
     Log(LogLevel::kInfo, "serving",
@@ -86,6 +92,7 @@ class RealServer : public ChakradServer {
     uploads_.StartDraining();
     pushes_.StartDraining();
     jobs_.Drain(std::chrono::seconds(options_.limits.drain_seconds));
+    series_.Stop();
     // Watchers have ended by now; a stuck upload stream is cut.
     grpc_->Shutdown(std::chrono::system_clock::now() + std::chrono::seconds(2));
     grpc_->Wait();
@@ -95,15 +102,20 @@ class RealServer : public ChakradServer {
  private:
   std::map<std::string, HttpHandler> Pages() {
     std::map<std::string, HttpHandler> pages;
-    pages["/metrics"] = [this] {
+    pages["/metrics"] = [this](const HttpRequest&) {
       const absl::StatusOr<int64_t> bytes = stores_.traces->TotalBytes();
       if (bytes.ok()) metrics_.SetStoreBytes(*bytes);
       metrics_.SetStoreHealth(stores_.probe->Check());
-      return HttpResponse{.status = 200,
-                          .content_type = "text/plain; version=0.0.4; charset=utf-8",
-                          .body = metrics_.Text()};
+      metrics_.SetEngine(stores_.probe->Engine());
+      series_.PublishKeys();
+      return HttpResponse{.content_type = "text/plain; version=0.0.4; charset=utf-8",
+                          .body = metrics_.Text(),
+                          .stream = [this](const auto& write) { series_.WriteText(write); }};
     };
-    pages["/healthz"] = [this] {
+    pages["/trace"] = [this](const HttpRequest& request) {
+      return TracePage(request, stores_.series.get(), stores_.traces.get());
+    };
+    pages["/healthz"] = [this](const HttpRequest&) {
       if (!healthy_) return HttpResponse{.status = 503, .body = "draining\n"};
       // Reads go on, so that a full disk is no reason to restart or shun it.
       const StoreHealth store = stores_.probe->Check();
@@ -156,6 +168,7 @@ class RealServer : public ChakradServer {
   PushManager pushes_;
   JobManager jobs_;
   RetentionManager retention_;
+  SeriesManager series_;
   std::vector<std::unique_ptr<grpc::Service>> services_;
   std::unique_ptr<grpc::Server> grpc_;
   int grpc_port_ = 0;

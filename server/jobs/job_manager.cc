@@ -215,6 +215,7 @@ absl::StatusOr<JobView> JobManager::Cancel(absl::string_view id) {
       queue_.erase(std::remove(queue_.begin(), queue_.end(), id), queue_.end());
       live_.erase(cancelled.id);
       job->leases.clear();  // Watchers may hold the job for a while yet.
+      ++ended_;
       PublishCounts();
       changed_.NotifyAll();
       return job->view;
@@ -384,7 +385,8 @@ void JobManager::Conclude(const std::shared_ptr<LiveJob>& job,
   job->view.record = record;
   ++job->version;
   if (IsFinished(record.state)) {
-    metrics_->ObserveJob(StateName(record.state), seconds);
+    metrics_->ObserveJob("simulation", StateName(record.state), seconds);
+    ++ended_;
     live_.erase(record.id);
     job->leases.clear();
   }

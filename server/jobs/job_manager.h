@@ -5,6 +5,7 @@
 #ifndef CHAKRAD_SERVER_JOBS_JOB_MANAGER_H_
 #define CHAKRAD_SERVER_JOBS_JOB_MANAGER_H_
 
+#include <atomic>
 #include <chrono>
 #include <cstdint>
 #include <deque>
@@ -65,6 +66,9 @@ class JobManager {
   absl::Status StreamTimeline(absl::string_view id, const std::function<bool()>& gone,
                               const std::function<bool(const std::string&)>& chunk);
 
+  // Grows whenever a job has ended.
+  int64_t ended_count() const { return ended_; }
+
   // No new jobs; watchers end; running jobs get `grace` to finish and are put
   // back as pending then. Returns when no worker runs.
   void Drain(std::chrono::milliseconds grace);
@@ -105,6 +109,7 @@ class JobManager {
   LiveJobs live_ ABSL_GUARDED_BY(mutex_);          // The unfinished ones, by id.
   std::deque<std::string> queue_ ABSL_GUARDED_BY(mutex_);
   int64_t running_ ABSL_GUARDED_BY(mutex_) = 0;
+  std::atomic<int64_t> ended_{0};
   std::vector<std::thread> threads_;
 };
 

@@ -23,10 +23,12 @@ TEST(SimulationSpecTest, EveryFieldSurvivesItsStoredForm) {
   spec.replicate_missing_ranks = spec.keep_timeline = spec.unfolded = spec.critical_path = true;
   spec.max_simulated_ps = 5;
   spec.max_events = 6;
+  spec.variant = "400G";
   spec.projection = ProjectionSpec{"dp", std::nullopt, 0, 2, 0};
   spec.custom_algorithms = {{"t-2", CollectiveType::kAllReduce, {}, 9}, {"t-3", {}, {4, 5}, 0}};
   ASSERT_OK_AND_ASSIGN(const SimulationSpec read, DecodeSpec(EncodeSpec(spec)));
   EXPECT_EQ(read.trace_id, "t-1");
+  EXPECT_EQ(read.variant, "400G");
   EXPECT_EQ(read.system_yaml, "a");
   EXPECT_EQ(read.network_yaml, "b");
   EXPECT_EQ(read.system_json, "c");
@@ -52,6 +54,15 @@ TEST(SimulationSpecTest, EveryFieldSurvivesItsStoredForm) {
 }
 
 // What the first version stored: fields 1 to 5.
+TEST(SimulationSpecTest, WithoutAVariantTheSpecSaysWhatItIs) {
+  SimulationSpec spec;
+  EXPECT_EQ(VariantOf(spec), "as_recorded");
+  spec.projection = ProjectionSpec{};
+  EXPECT_EQ(VariantOf(spec), "projected");
+  spec.variant = "v";
+  EXPECT_EQ(VariantOf(spec), "v");
+}
+
 TEST(SimulationSpecTest, ASpecOfAnEarlierVersionReads) {
   const std::string stored("\x0a\x0atraces/t-1\x12\x01n\x1a\x01s\x20\x01\x28\x01", 22);
   ASSERT_OK_AND_ASSIGN(const SimulationSpec spec, DecodeSpec(stored));

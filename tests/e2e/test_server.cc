@@ -87,7 +87,8 @@ std::string TestServer::HttpGet(const std::string& path) {
   return chakrad::HttpGet(absl::StrCat("127.0.0.1:", server_->http_port()), path);
 }
 
-std::string HttpGet(const std::string& address, const std::string& path) {
+std::string HttpGet(const std::string& address, const std::string& path,
+                    const std::string& version) {
   int port = 0;
   CHECK(absl::SimpleAtoi(address.substr(address.rfind(':') + 1), &port)) << address;
   const int fd = socket(AF_INET, SOCK_STREAM, 0);
@@ -96,7 +97,8 @@ std::string HttpGet(const std::string& address, const std::string& path) {
   to.sin_port = htons(static_cast<uint16_t>(port));
   to.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
   CHECK(connect(fd, reinterpret_cast<sockaddr*>(&to), sizeof(to)) == 0);
-  const std::string request = absl::StrCat("GET ", path, " HTTP/1.0\r\n\r\n");
+  const std::string request =
+      absl::StrCat("GET ", path, " HTTP/", version, "\r\nHost: localhost\r\n\r\n");
   CHECK(write(fd, request.data(), request.size()) == static_cast<ssize_t>(request.size()));
   std::string answer;
   char buffer[4096];

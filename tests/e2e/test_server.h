@@ -28,7 +28,8 @@ std::string ReadFileOrDie(const std::string& path);
 std::map<std::string, std::string> ReadFolder(const std::string& folder);
 
 // The answer to a GET of "127.0.0.1:port", "HTTP/1.1 ..." line included.
-std::string HttpGet(const std::string& address, const std::string& path);
+std::string HttpGet(const std::string& address, const std::string& path,
+                    const std::string& version = "1.0");
 
 // A fresh, empty folder under the test's own temporary one.
 std::string MakeTempFolder();
@@ -86,6 +87,7 @@ class TestServer : public TestClient {
   void Stop() { server_ = nullptr; }
   ChakradServer& server() { return *server_; }
   int port() const { return server_->grpc_port(); }
+  int http_port() const { return server_->http_port(); }
   const std::string& data_dir() const { return options_.data_dir; }
   std::string HttpGet(const std::string& path);
 

@@ -1,0 +1,121 @@
+#include "server/series/make_record.h"
+
+#include <algorithm>
+#include <string>
+#include <utility>
+
+#include "absl/strings/str_cat.h"
+#include "analysis/metrics/trace_metrics.h"
+#include "chakrad/v1/job.pb.h"
+#include "common/status.h"
+#include "server/analysis/load_timeline.h"
+#include "server/jobs/simulation.h"
+#include "server/limits.h"
+#include "server/series/sample_codec.h"
+
+namespace chakrad {
+namespace {
+
+constexpr int64_t kNsPerMs = 1'000'000;
+constexpr int64_t kEarliestUnixNs = 1'262'304'000'000'000'000;  // 2010.
+constexpr int64_t kHourNs = int64_t{3600} * 1'000'000'000;
+
+int64_t TimeOf(const TraceCard& card) {
+  const int64_t end_ns = card.end_unix_ns;
+  const bool plausible = end_ns >= kEarliestUnixNs && end_ns <= card.create_unix_ns + kHourNs;
+  return (plausible ? end_ns : card.create_unix_ns) / kNsPerMs;
+}
+
+SeriesKey KeyOf(const std::map<std::string, std::string>& labels, const std::vector<int32_t>& ranks,
+                int32_t world_size) {
+  std::vector<std::string> values = JobLabelValues(labels, ranks, world_size);
+  return {std::move(values[0]), std::move(values[1]), std::move(values[2]), std::move(values[3])};
+}
+
+void Finish(MadeRecord* made) {
+  made->dropped_samples = LimitSamples(&made->samples);
+  made->record.samples = EncodeSamples(made->samples);
+}
+
+const std::string& LabelOf(const std::map<std::string, std::string>& labels, const char* name) {
+  static const auto* const none = new std::string();
+  const auto it = labels.find(name);
+  return it == labels.end() ? *none : it->second;
+}
+
+// Of the newest recording of the same job with so many ranks.
+std::optional<int64_t> MeasuredPs(const TraceInfo& info, int64_t ranks_count, TraceStore* traces) {
+  const TraceCard* newest = nullptr;
+  const auto cards = traces->Cards();
+  for (const auto& card : *cards) {
+    if (card->world_size != ranks_count || card->span_ns <= 0) continue;
+    bool same = true;
+    for (const char* label : {"cluster", "job", "model"}) {
+      same = same && LabelOf(card->labels, label) == LabelOf(info.labels, label);
+    }
+    if (same && (newest == nullptr || TimeOf(*card) > TimeOf(*newest))) newest = card.get();
+  }
+  if (newest == nullptr) return std::nullopt;
+  return newest->span_ns * kPsPerNs;
+}
+
+}  // namespace
+
+absl::StatusOr<MadeRecord> MakeTraceRecord(const TraceCard& card, TraceStore* traces,
+                                           JobStore* jobs) {
+  if (card.damaged) return absl::DataLossError("its manifest cannot be read");
+  if (card.span_ns <= 0) return absl::FailedPreconditionError("no rank has times");
+  if (card.nodes_count > kMaxSeriesNodes) {
+    return absl::ResourceExhaustedError(
+        absl::StrCat(card.nodes_count, " nodes are more than ", kMaxSeriesNodes));
+  }
+  MadeRecord made;
+  made.record.source = absl::StrCat("traces/", card.id);
+  ASSIGN_OR_RETURN(const LoadedTimeline loaded,
+                   LoadTimeline(made.record.source, {}, /*cold=*/false, traces, jobs));
+  made.record.time_unix_ms = TimeOf(card);
+  std::vector<int32_t> ranks;
+  for (const RankTrace& rank : loaded.trace->ranks) ranks.push_back(rank.rank);
+  made.record.key = KeyOf(loaded.trace->labels, ranks, loaded.trace->world_size);
+  made.samples = TraceMetrics(loaded.job, /*clock_offset_ps=*/0, loaded.check.quality);
+  Finish(&made);
+  return made;
+}
+
+absl::StatusOr<MadeRecord> MakeJobRecord(const JobRecord& job, TraceStore* traces) {
+  ASSIGN_OR_RETURN(const SimulationSpec spec, DecodeSpec(job.spec));
+  v1::SimulationResult result;
+  if (!result.ParseFromString(job.result)) {
+    return absl::DataLossError("the stored result does not parse");
+  }
+  ASSIGN_OR_RETURN(const TraceInfo info, traces->GetInfo(job.trace_id));
+  MadeRecord made;
+  made.record.source = absl::StrCat("jobs/", job.id);
+  made.record.time_unix_ms = job.end_unix_ns / kNsPerMs;
+  std::vector<int32_t> traced;
+  int64_t longest_ns = 0;
+  for (const RankSummary& rank : info.ranks) {
+    traced.push_back(rank.rank);
+    longest_ns = std::max(longest_ns, rank.span_ns);
+  }
+  std::sort(traced.begin(), traced.end());
+  made.record.key = KeyOf(info.labels, traced, info.world_size);
+  made.record.variant = MetricLabelValue(VariantOf(spec));
+  SimulatedTimes times;
+  times.end_ps = result.end_ps();
+  int64_t ranks_count = 0;
+  for (const v1::RankResult& rank : result.ranks()) {
+    const int64_t same = std::max(rank.ranks_count(), 1);
+    times.exposed_comm_ps +=
+        static_cast<double>(rank.exposed_comm_ps()) * static_cast<double>(same);
+    ranks_count += same;
+  }
+  if (ranks_count > 0) times.exposed_comm_ps /= static_cast<double>(ranks_count);
+  times.measured_ps = spec.projection.has_value() ? MeasuredPs(info, result.ranks_count(), traces)
+                                                  : std::optional<int64_t>(longest_ns * kPsPerNs);
+  made.samples = SimulationMetrics(times, made.record.variant);
+  Finish(&made);
+  return made;
+}
+
+}  // namespace chakrad
