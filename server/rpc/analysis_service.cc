@@ -2,6 +2,8 @@
 
 #include "chakrad/v1/analysis.grpc.pb.h"
 #include "server/analysis/analyze_timeline.h"
+#include "server/limits.h"
+#include "server/rpc/analysis_gate.h"
 #include "server/rpc/serve.h"
 
 namespace chakrad {
@@ -10,28 +12,43 @@ namespace {
 class AnalysisService : public v1::AnalysisService::Service {
  public:
   AnalysisService(TraceStore* traces, JobStore* jobs, Metrics* metrics)
-      : traces_(traces), jobs_(jobs), metrics_(metrics) {}
+      : traces_(traces),
+        jobs_(jobs),
+        metrics_(metrics),
+        gate_(kConcurrentAnalyses, kWaitingAnalyses, std::chrono::milliseconds(kAnalysisWaitMs),
+              metrics) {}
 
-  grpc::Status AnalyzeTimeline(grpc::ServerContext*, const v1::AnalyzeTimelineRequest* request,
+  grpc::Status AnalyzeTimeline(grpc::ServerContext* context,
+                               const v1::AnalyzeTimelineRequest* request,
                                v1::TimelineAnalysis* response) override {
-    return Serve(metrics_, "AnalyzeTimeline",
-                 [&] { return chakrad::AnalyzeTimeline(*request, traces_, jobs_, response); });
+    return Analyse(context, "AnalyzeTimeline",
+                   [&] { return chakrad::AnalyzeTimeline(*request, traces_, jobs_, response); });
   }
-  grpc::Status DiffTimelines(grpc::ServerContext*, const v1::DiffTimelinesRequest* request,
+  grpc::Status DiffTimelines(grpc::ServerContext* context, const v1::DiffTimelinesRequest* request,
                              v1::TimelineDiff* response) override {
-    return Serve(metrics_, "DiffTimelines",
-                 [&] { return chakrad::DiffTimelines(*request, traces_, jobs_, response); });
+    return Analyse(context, "DiffTimelines",
+                   [&] { return chakrad::DiffTimelines(*request, traces_, jobs_, response); });
   }
-  grpc::Status FindCriticalPath(grpc::ServerContext*, const v1::FindCriticalPathRequest* request,
+  grpc::Status FindCriticalPath(grpc::ServerContext* context,
+                                const v1::FindCriticalPathRequest* request,
                                 v1::CriticalPath* response) override {
-    return Serve(metrics_, "FindCriticalPath",
-                 [&] { return chakrad::FindCriticalPath(*request, traces_, jobs_, response); });
+    return Analyse(context, "FindCriticalPath",
+                   [&] { return chakrad::FindCriticalPath(*request, traces_, jobs_, response); });
   }
 
  private:
+  grpc::Status Analyse(grpc::ServerContext* context, absl::string_view method,
+                       const std::function<absl::Status()>& analysis) {
+    return Serve(metrics_, method, [&] {
+      return gate_.Run(
+          method, [context] { return context->IsCancelled(); }, analysis);
+    });
+  }
+
   TraceStore* const traces_;
   JobStore* const jobs_;
   Metrics* const metrics_;
+  AnalysisGate gate_;
 };
 
 }  // namespace
