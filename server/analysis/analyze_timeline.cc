@@ -93,7 +93,8 @@ absl::Status AnalyzeTimeline(const v1::AnalyzeTimelineRequest& request, TraceSto
                            .check = &loaded.check,
                            .clocks = &clocks,
                            .clocks_aligned = clocks.should_align && !request.keep_clocks(),
-                           .top = top};
+                           .top = top,
+                           .variant = loaded.variant};
   for (const SectionEntry& entry : kSections) {
     if (sections.count(entry.section) > 0) entry.fill(input, answer);
   }

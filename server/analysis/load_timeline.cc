@@ -122,6 +122,7 @@ absl::StatusOr<LoadedTimeline> LoadSimulated(const std::string& id,
   }
   LoadedTimeline loaded;
   loaded.trace_id = record.trace_id;
+  loaded.variant = VariantOf(spec);
   ASSIGN_OR_RETURN(loaded.lease, traces->Lease(record.trace_id));
   ASSIGN_OR_RETURN(TraceInfo info, traces->GetInfo(record.trace_id));
   loaded.check = std::move(info.check);

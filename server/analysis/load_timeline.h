@@ -20,6 +20,7 @@ struct LoadedTimeline {
   std::unique_ptr<const Trace> trace;
   JobTimeline job;       // Of *trace.
   std::string trace_id;  // The stored trace behind it.
+  std::string variant;   // Of a simulation: see VariantOf.
   CheckReport check;     // Of the stored trace.
   std::unique_ptr<TraceLease> lease;
 };

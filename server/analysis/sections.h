@@ -4,6 +4,7 @@
 #define CHAKRAD_SERVER_ANALYSIS_SECTIONS_H_
 
 #include <cstddef>
+#include <string>
 
 #include "analysis/clocks/clock_offsets.h"
 #include "analysis/timeline/timeline.h"
@@ -22,6 +23,7 @@ struct SectionInput {
   const ClockEstimate* clocks = nullptr;  // Of the whole timeline; null: not looked for.
   bool clocks_aligned = false;            // Whether its offsets were added.
   size_t top = 20;                        // Entries of each long list.
+  std::string variant;                    // Of a simulation: see VariantOf.
 };
 
 void FillTemporal(const SectionInput& input, v1::TimelineAnalysis* answer);
