@@ -2,10 +2,16 @@
 
 #include <CLI/CLI.hpp>
 #include <map>
+#include <optional>
+#include <set>
+#include <utility>
 
 #include "absl/strings/numbers.h"
 #include "absl/strings/str_cat.h"
+#include "common/status.h"
+#include "server/remote_write/http_sender.h"
 #include "server/version.h"
+#include "storage/quantity_text.h"
 
 namespace chakrad {
 namespace {
@@ -44,6 +50,77 @@ void AddLimits(CLI::App* app, ServerLimits* limits, int64_t* reserve_bytes) {
   add("--drain_seconds", &limits->drain_seconds,
       "Seconds that running jobs get on SIGTERM before they are put back as pending", 86'400);
   add("--concurrent_seals", &limits->concurrent_seals, "Traces converted at once", 1'024);
+}
+
+// "" when `text` is a length of time that is not negative, else what is wrong.
+std::string WrongAge(const std::string& text) {
+  const std::optional<int64_t> age_ns = ParseDurationNs(text);
+  if (age_ns.has_value() && *age_ns >= 0) return "";
+  return absl::StrCat(text, " is no length of time, such as 100d or 36h; 0 takes any age");
+}
+
+void AddHistory(CLI::App* app, ServerOptions* options) {
+  const auto add_each = [app](const char* flag, std::vector<std::string>* values,
+                              const char* help) {
+    return app->add_option(flag, *values, help)
+        ->multi_option_policy(CLI::MultiOptionPolicy::TakeAll)
+        ->allow_extra_args(false)
+        ->group("History");
+  };
+  add_each("--remote_write_url", &options->remote_write_urls,
+           "Address of a Prometheus remote-write receiver of the stored series; may be repeated")
+      ->type_name("URL")
+      ->check([](const std::string& url) { return std::string(CheckReceiverUrl(url).message()); });
+  app->add_option_function<std::string>(
+         "--remote_write_max_age",
+         [options](const std::string& text) {
+           options->remote_write_max_age_ms = ParseDurationNs(text).value_or(0) / 1'000'000;
+         },
+         "How old samples the receivers take: their out-of-order window; 0: any age")
+      ->check(WrongAge)
+      ->default_str("100d")
+      ->group("History");
+  add_each("--remote_write_bearer_token_file", &options->remote_write_bearer_token_files,
+           "File with the token for a receiver; once for each receiver, - for none")
+      ->type_name("FILE");
+  add_each("--remote_write_basic_auth_file", &options->remote_write_basic_auth_files,
+           "File with user:password for a receiver; once for each receiver, - for none")
+      ->type_name("FILE");
+  app->add_option("--remote_write_ca_file", options->remote_write_ca_file,
+                  "Certificates that https receivers are checked against; default: the system's")
+      ->type_name("FILE")
+      ->group("History");
+  app->add_option("--history_days", options->history_days,
+                  "Days for which the series of traces and simulations are kept; 0: for ever")
+      ->check(CLI::Range(int64_t{0}, int64_t{36'500}))
+      ->capture_default_str()
+      ->group("History");
+}
+
+absl::Status CheckHistory(const ServerOptions& options) {
+  const std::vector<std::string>& urls = options.remote_write_urls;
+  if (urls.size() > kMaxRemoteWriteReceivers) {
+    return absl::InvalidArgumentError(absl::StrCat(
+        "--remote_write_url: ", urls.size(), " receivers, more than ", kMaxRemoteWriteReceivers));
+  }
+  std::set<std::string> names;
+  for (const std::string& url : urls) {
+    if (names.insert(ReceiverName(url)).second) continue;
+    return absl::InvalidArgumentError(
+        absl::StrCat("--remote_write_url: ", ReceiverName(url), " is given twice"));
+  }
+  const auto fits = [&](const std::vector<std::string>& files) {
+    return files.empty() || files.size() == urls.size();
+  };
+  for (const auto& [flag, files] :
+       {std::pair("--remote_write_bearer_token_file", &options.remote_write_bearer_token_files),
+        std::pair("--remote_write_basic_auth_file", &options.remote_write_basic_auth_files)}) {
+    if (fits(*files)) continue;
+    return absl::InvalidArgumentError(
+        absl::StrCat(flag, ": ", files->size(), " for ", urls.size(),
+                     " receivers; give one for each --remote_write_url, in order, or -"));
+  }
+  return absl::OkStatus();
 }
 
 }  // namespace
@@ -102,6 +179,7 @@ absl::StatusOr<ParsedCommandLine> ParseCommandLine(int argc, const char* const* 
   app.add_option("--log_level", options.log_level, "debug, info, warning or error")
       ->transform(CLI::CheckedTransformer(levels))
       ->default_str("info");
+  AddHistory(&app, &options);
   AddLimits(&app, &options.limits, &options.reserve_bytes);
   try {
     app.parse(argc, argv);
@@ -111,6 +189,7 @@ absl::StatusOr<ParsedCommandLine> ParseCommandLine(int argc, const char* const* 
   } catch (const CLI::ParseError& error) {
     return absl::InvalidArgumentError(error.what());
   }
+  if (!parsed.exit) RETURN_IF_ERROR(CheckHistory(options));
   return parsed;
 }
 

@@ -4,6 +4,7 @@
 
 #include <cstdint>
 #include <string>
+#include <vector>
 
 #include "absl/status/statusor.h"
 #include "server/limits.h"
@@ -26,6 +27,14 @@ struct ServerOptions {
   // Keys of job metrics on /metrics, and for how long after their last record.
   int64_t metric_keys = 10'000;
   int64_t metric_expiry_seconds = 7 * 24 * 3600;
+
+  // Receivers of the stored series. The files are none, or one a receiver, "-" for none.
+  std::vector<std::string> remote_write_urls;
+  std::vector<std::string> remote_write_bearer_token_files;
+  std::vector<std::string> remote_write_basic_auth_files;
+  std::string remote_write_ca_file;  // Certificates to trust; empty: the system's.
+  int64_t remote_write_max_age_ms = int64_t{100} * 24 * 3'600'000;  // See TimeWindow.
+  int64_t history_days = 400;                 // For which series are kept; 0: for ever.
   int64_t reserve_bytes = kDiskReserveBytes;  // See StoreOptions.
   LogLevel log_level = LogLevel::kInfo;
   ServerLimits limits;

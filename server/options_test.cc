@@ -76,5 +76,41 @@ TEST(OptionsTest, HelpAndVersionAreAnsweredAndEndTheProgram) {
   EXPECT_EQ(version.text, "0.1.0\n");
 }
 
+TEST(OptionsTest, ReceiversMayBeSeveralEachWithItsSecret) {
+  ASSERT_OK_AND_ASSIGN(
+      const ParsedCommandLine parsed,
+      Parse({"--data_dir=/d", "--remote_write_url=http://a/write", "--remote_write_url",
+             "https://b/push", "--remote_write_bearer_token_file=-",
+             "--remote_write_bearer_token_file=/token", "--remote_write_max_age=30d",
+             "--history_days=0"}));
+  const ServerOptions& options = parsed.options;
+  EXPECT_EQ(options.remote_write_urls,
+            (std::vector<std::string>{"http://a/write", "https://b/push"}));
+  EXPECT_EQ(options.remote_write_bearer_token_files, (std::vector<std::string>{"-", "/token"}));
+  EXPECT_EQ(options.remote_write_max_age_ms, int64_t{30} * 86'400'000);
+  EXPECT_EQ(options.history_days, 0);
+  const std::string path =
+      WriteConfig("data_dir = /d\nremote_write_url = [\"http://a/w\", \"http://b/w\"]\n");
+  ASSERT_OK_AND_ASSIGN(const ParsedCommandLine file, Parse({"--config", path.c_str()}));
+  EXPECT_EQ(file.options.remote_write_urls, (std::vector<std::string>{"http://a/w", "http://b/w"}));
+  EXPECT_EQ(file.options.remote_write_max_age_ms, int64_t{100} * 86'400'000);
+}
+
+TEST(OptionsTest, WrongReceiversAreRefused) {
+  const auto wrong = [](std::vector<const char*> flags, const char* part) {
+    flags.insert(flags.begin(), "--data_dir=/d");
+    EXPECT_THAT(Parse(flags), StatusIs(absl::StatusCode::kInvalidArgument, part));
+  };
+  wrong({"--remote_write_url=mimir:9090"}, "http://");
+  wrong({"--remote_write_url=http://u:p@h/"}, "in a file");
+  wrong({"--remote_write_url=http://h/w?a", "--remote_write_url=http://h/w?b"}, "given twice");
+  wrong({"--remote_write_url=http://h/w", "--remote_write_max_age=soon"}, "length of time");
+  wrong({"--remote_write_url=http://h/w", "--remote_write_max_age=-1d"}, "length of time");
+  wrong({"--remote_write_bearer_token_file=/t"}, "1 for 0 receivers");
+  wrong({"--remote_write_url=http://h/w", "--remote_write_url=http://i/w",
+         "--remote_write_basic_auth_file=/t"},
+        "1 for 2 receivers");
+}
+
 }  // namespace
 }  // namespace chakrad

@@ -35,12 +35,14 @@ void RemoteWriter::Start() {
   thread_ = std::thread([this] { Loop(); });
 }
 
+void RemoteWriter::RequestStop() {
+  MutexLock lock(&mutex_);
+  stopping_ = true;
+  stopped_.NotifyAll();
+}
+
 void RemoteWriter::Stop() {
-  {
-    MutexLock lock(&mutex_);
-    stopping_ = true;
-    stopped_.NotifyAll();
-  }
+  RequestStop();
   if (thread_.joinable()) thread_.join();
 }
 

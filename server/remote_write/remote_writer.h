@@ -69,6 +69,8 @@ class RemoteWriter {
   // Ends within about a second, whatever the receiver does; a batch that is under way is sent
   // again after the next start.
   void Stop();
+  // The same without waiting: Stop after it.
+  void RequestStop();
 
   RemoteWriterStats Stats() const;
   // Records up to this sequence are through, durably: only these may be removed.
