@@ -60,6 +60,7 @@ int RunChakra(const std::vector<std::string>& args, const Io& io) {
   AddAnalyzeCommand(&app, &session, &exit_code);
   AddCriticalPathCommand(&app, &session, &exit_code);
   AddDiffCommand(&app, &session, &exit_code);
+  AddExportCommand(&app, &session, &exit_code);
   AddJobsCommands(&app, &session, &exit_code);
   AddRetentionCommands(&app, &session, &exit_code);
   AddAdminCommands(&app, &session, &exit_code);

@@ -26,6 +26,7 @@ void AddIngestCommand(CLI::App* app, Session* session, int* exit_code);
 void AddAnalyzeCommand(CLI::App* app, Session* session, int* exit_code);
 void AddCriticalPathCommand(CLI::App* app, Session* session, int* exit_code);
 void AddDiffCommand(CLI::App* app, Session* session, int* exit_code);
+void AddExportCommand(CLI::App* app, Session* session, int* exit_code);
 void AddAdminCommands(CLI::App* app, Session* session, int* exit_code);
 void AddUploadsCommands(CLI::App* app, Session* session, int* exit_code);
 void AddTracesCommands(CLI::App* app, Session* session, int* exit_code);

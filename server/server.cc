@@ -15,6 +15,7 @@
 #include "absl/strings/str_cat.h"
 #include "common/clock.h"
 #include "common/status.h"
+#include "server/history/history.h"
 #include "server/http_server.h"
 #include "server/ingest/push_manager.h"
 #include "server/ingest/upload_manager.h"
@@ -50,7 +51,8 @@ class RealServer : public ChakradServer {
         retention_(stores_.traces.get(), stores_.settings.get(), RealClock(), &metrics_),
         series_(stores_.traces.get(), stores_.jobs.get(), stores_.series.get(),
                 [this] { return jobs_.ended_count(); }, RealClock(), &metrics_,
-                {options.metric_keys, options.metric_expiry_seconds}) {}
+                {options.metric_keys, options.metric_expiry_seconds}),
+        history_(stores_.series.get(), RealClock(), options) {}
 
   ~RealServer() override {
     if (grpc_ != nullptr && !drained_) {
@@ -69,6 +71,7 @@ class RealServer : public ChakradServer {
     RETURN_IF_ERROR(jobs_.Start());
     retention_.Start(std::chrono::seconds(options_.retention_period_seconds));
     RETURN_IF_ERROR(series_.Start());
+    history_.Start();
     ASSIGN_OR_RETURN(http_, StartHttpServer(options_.http_listen, Pages()));
     RETURN_IF_ERROR(StartGrpc());
     Log(LogLevel::kInfo, "serving",
@@ -93,6 +96,7 @@ class RealServer : public ChakradServer {
     pushes_.StartDraining();
     jobs_.Drain(std::chrono::seconds(options_.limits.drain_seconds));
     series_.Stop();
+    history_.Stop();
     // Watchers have ended by now; a stuck upload stream is cut.
     grpc_->Shutdown(std::chrono::system_clock::now() + std::chrono::seconds(2));
     grpc_->Wait();
@@ -109,7 +113,7 @@ class RealServer : public ChakradServer {
       metrics_.SetEngine(stores_.probe->Engine());
       series_.PublishKeys();
       return HttpResponse{.content_type = "text/plain; version=0.0.4; charset=utf-8",
-                          .body = metrics_.Text(),
+                          .body = absl::StrCat(metrics_.Text(), history_.MetricsText()),
                           .stream = [this](const auto& write) { series_.WriteText(write); }};
     };
     pages["/trace"] = [this](const HttpRequest& request) {
@@ -136,7 +140,8 @@ class RealServer : public ChakradServer {
     services_.push_back(NewIngestService(&uploads_, &pushes_, &metrics_));
     services_.push_back(NewTraceService(stores_.traces.get(), &metrics_));
     services_.push_back(NewJobService(&jobs_, stores_.jobs.get(), &metrics_));
-    services_.push_back(NewAnalysisService(stores_.traces.get(), stores_.jobs.get(), &metrics_));
+    services_.push_back(NewAnalysisService(stores_.traces.get(), stores_.jobs.get(),
+                                           stores_.series.get(), &metrics_));
     services_.push_back(NewRetentionService(&retention_, &metrics_));
     services_.push_back(NewAdminService(&stores_, &uploads_, RealClock(), &metrics_));
     grpc::ServerBuilder builder;
@@ -169,6 +174,7 @@ class RealServer : public ChakradServer {
   JobManager jobs_;
   RetentionManager retention_;
   SeriesManager series_;
+  History history_;
   std::vector<std::unique_ptr<grpc::Service>> services_;
   std::unique_ptr<grpc::Server> grpc_;
   int grpc_port_ = 0;

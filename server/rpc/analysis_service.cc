@@ -4,6 +4,7 @@
 #include "server/analysis/analyze_timeline.h"
 #include "server/limits.h"
 #include "server/rpc/analysis_gate.h"
+#include "server/rpc/export_series.h"
 #include "server/rpc/serve.h"
 
 namespace chakrad {
@@ -11,10 +12,11 @@ namespace {
 
 class AnalysisService : public v1::AnalysisService::Service {
  public:
-  AnalysisService(TraceStore* traces, JobStore* jobs, Metrics* metrics)
+  AnalysisService(TraceStore* traces, JobStore* jobs, SeriesStore* series, Metrics* metrics)
       : traces_(traces),
         jobs_(jobs),
         metrics_(metrics),
+        exports_(series),
         gate_(kConcurrentAnalyses, kWaitingAnalyses, std::chrono::milliseconds(kAnalysisWaitMs),
               metrics) {}
 
@@ -35,6 +37,13 @@ class AnalysisService : public v1::AnalysisService::Service {
     return Analyse(context, "FindCriticalPath",
                    [&] { return chakrad::FindCriticalPath(*request, traces_, jobs_, response); });
   }
+  grpc::Status ExportSeries(grpc::ServerContext* context, const v1::ExportSeriesRequest* request,
+                            grpc::ServerWriter<v1::ExportSeriesResponse>* stream) override {
+    return Serve(metrics_, "ExportSeries", [&] {
+      return exports_.Export(
+          *request, [context] { return context->IsCancelled(); }, stream);
+    });
+  }
 
  private:
   grpc::Status Analyse(grpc::ServerContext* context, absl::string_view method,
@@ -49,13 +58,14 @@ class AnalysisService : public v1::AnalysisService::Service {
   JobStore* const jobs_;
   Metrics* const metrics_;
   AnalysisGate gate_;
+  SeriesExports exports_;
 };
 
 }  // namespace
 
 std::unique_ptr<grpc::Service> NewAnalysisService(TraceStore* traces, JobStore* jobs,
-                                                  Metrics* metrics) {
-  return std::make_unique<AnalysisService>(traces, jobs, metrics);
+                                                  SeriesStore* series, Metrics* metrics) {
+  return std::make_unique<AnalysisService>(traces, jobs, series, metrics);
 }
 
 }  // namespace chakrad

@@ -8,13 +8,14 @@
 
 #include "server/metrics.h"
 #include "storage/job_store.h"
+#include "storage/series_store.h"
 #include "storage/trace_store.h"
 
 namespace chakrad {
 
 // All arguments must outlive the service. Thread-safe.
 std::unique_ptr<grpc::Service> NewAnalysisService(TraceStore* traces, JobStore* jobs,
-                                                  Metrics* metrics);
+                                                  SeriesStore* series, Metrics* metrics);
 
 }  // namespace chakrad
 
