@@ -84,10 +84,10 @@ absl::StatusOr<std::vector<RankTrace>> ReadAstraText(ByteSource* source,
                                                    npus_count, " ranks have ", members * npus_count,
                                                    " members, more than ", kMaxGroupRanksInAll));
   }
-  program.schema = absl::StrCat("astra-sim-text ", ParallelismName(file.parallelism));
+  program.schema = absl::StrCat("astra-sim-text ", WorkloadParallelismName(file.parallelism));
   ledger->notices.push_back(absl::StrCat(
-      "ASTRA-sim 1 text workload, ", ParallelismName(file.parallelism), ", ", file.layers.size(),
-      " layers, ", text_options.passes_count, " passes, ", npus_count,
+      "ASTRA-sim 1 text workload, ", WorkloadParallelismName(file.parallelism), ", ",
+      file.layers.size(), " layers, ", text_options.passes_count, " passes, ", npus_count,
       " equal ranks; its times are read in units of ", text_options.time_unit_ns,
       " ns (ASTRA-sim 1 counts nanoseconds, Chakra's converter microseconds)"));
   std::vector<RankTrace> ranks;

@@ -19,25 +19,25 @@ constexpr const char* kPhaseNames[] = {"forward", "input gradient", "weight grad
 // Who takes part in a collective.
 enum class Scope : uint8_t { kNobody, kAll, kFirstDim, kOtherDims, kModelGroup, kDataGroup };
 
-Scope ScopeOf(Parallelism parallelism, Phase phase) {
+Scope ScopeOf(WorkloadParallelism parallelism, Phase phase) {
   const bool weights = phase == kWeightGradient;
   switch (parallelism) {
-    case Parallelism::kMicro:
-    case Parallelism::kData:
-    case Parallelism::kHybridDlrm:
-    case Parallelism::kHybridDlrmEnhanced:
+    case WorkloadParallelism::kMicro:
+    case WorkloadParallelism::kData:
+    case WorkloadParallelism::kHybridDlrm:
+    case WorkloadParallelism::kHybridDlrmEnhanced:
       return weights ? Scope::kAll : Scope::kNobody;
-    case Parallelism::kModel:
-    case Parallelism::kDistributedInference:
+    case WorkloadParallelism::kModel:
+    case WorkloadParallelism::kDistributedInference:
       return weights ? Scope::kNobody : Scope::kAll;
-    case Parallelism::kHybridDataModel:
+    case WorkloadParallelism::kHybridDataModel:
       return weights ? Scope::kOtherDims : Scope::kFirstDim;
-    case Parallelism::kHybridModelData:
+    case WorkloadParallelism::kHybridModelData:
       return weights ? Scope::kFirstDim : Scope::kOtherDims;
-    case Parallelism::kHybridTransformer:
-    case Parallelism::kHybridTransformerFwdInBckwd:
+    case WorkloadParallelism::kHybridTransformer:
+    case WorkloadParallelism::kHybridTransformerFwdInBckwd:
       return weights ? Scope::kDataGroup : Scope::kModelGroup;
-    case Parallelism::kHybridCustomized:
+    case WorkloadParallelism::kHybridCustomized:
       break;  // Of a layer it is another.
   }
   return Scope::kNobody;
@@ -104,8 +104,8 @@ absl::Status ProgramMaker::CheckTimes() const {
 }
 
 Scope ProgramMaker::ScopeAt(size_t layer, Phase phase) const {
-  const bool dlrm = file_.parallelism == Parallelism::kHybridDlrm ||
-                    file_.parallelism == Parallelism::kHybridDlrmEnhanced;
+  const bool dlrm = file_.parallelism == WorkloadParallelism::kHybridDlrm ||
+                    file_.parallelism == WorkloadParallelism::kHybridDlrmEnhanced;
   if (dlrm && layer == 0) return Scope::kAll;
   const Scope scope = ScopeOf(file_.layers[layer].parallelism, phase);
   const int32_t model_npus = file_.model_group_npus;
@@ -250,7 +250,7 @@ void ProgramMaker::RunDlrm() {
   for (size_t layer = layers_count_; layer-- > 0;) {
     Compute(layer, kWeightGradient);
     IssueBeside(layer, kWeightGradient);
-    if (file_.parallelism == Parallelism::kHybridDlrm) WaitFor(layer, kInputGradient);
+    if (file_.parallelism == WorkloadParallelism::kHybridDlrm) WaitFor(layer, kInputGradient);
     if (layer == 0) break;
     Compute(layer, kInputGradient);
     if (layer == last_bottom + 1) IssueBeside(0, kInputGradient);
@@ -259,23 +259,23 @@ void ProgramMaker::RunDlrm() {
 
 void ProgramMaker::RunPass() {
   switch (file_.parallelism) {
-    case Parallelism::kMicro:
+    case WorkloadParallelism::kMicro:
       return RunMicro();
-    case Parallelism::kData:
+    case WorkloadParallelism::kData:
       return RunData();
-    case Parallelism::kDistributedInference:
+    case WorkloadParallelism::kDistributedInference:
       return ForwardBlocking();
-    case Parallelism::kHybridDlrm:
-    case Parallelism::kHybridDlrmEnhanced:
+    case WorkloadParallelism::kHybridDlrm:
+    case WorkloadParallelism::kHybridDlrmEnhanced:
       return RunDlrm();
-    case Parallelism::kModel:
-    case Parallelism::kHybridDataModel:
-    case Parallelism::kHybridModelData:
-    case Parallelism::kHybridCustomized:
+    case WorkloadParallelism::kModel:
+    case WorkloadParallelism::kHybridDataModel:
+    case WorkloadParallelism::kHybridModelData:
+    case WorkloadParallelism::kHybridCustomized:
       ForwardBlocking();
-      return BackwardBeside(file_.parallelism != Parallelism::kModel);
-    case Parallelism::kHybridTransformer:
-    case Parallelism::kHybridTransformerFwdInBckwd:
+      return BackwardBeside(file_.parallelism != WorkloadParallelism::kModel);
+    case WorkloadParallelism::kHybridTransformer:
+    case WorkloadParallelism::kHybridTransformerFwdInBckwd:
       ForwardBlocking();
       return BackwardBlocking();
   }
@@ -291,7 +291,7 @@ void ProgramMaker::ReportUnused() {
           "astra_text_unused_collective", layer.record, layer.byte_offset,
           absl::StrCat("layer ", layer.name, ": ", CollectiveTypeName(*what.collective), " of ",
                        what.bytes, " bytes behind the ", kPhaseNames[phase], ": ",
-                       ParallelismName(layer.parallelism), " never issues it",
+                       WorkloadParallelismName(layer.parallelism), " never issues it",
                        ScopeAt(i, phase) == Scope::kNobody ? ", as nobody takes part" : ""));
     }
   }
@@ -302,8 +302,8 @@ absl::StatusOr<RankTrace> ProgramMaker::Make() {
   for (int32_t pass = 0; pass < options_.passes_count; ++pass) {
     RunPass();
     if (builder_.size() == 0) {
-      return absl::InvalidArgumentError(
-          absl::StrCat(ParallelismName(file_.parallelism), ": no layer has a collective to issue"));
+      return absl::InvalidArgumentError(absl::StrCat(WorkloadParallelismName(file_.parallelism),
+                                                     ": no layer has a collective to issue"));
     }
     if (builder_.size() > options_.nodes_max) {
       return absl::InvalidArgumentError(absl::StrCat(

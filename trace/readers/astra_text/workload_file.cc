@@ -16,18 +16,18 @@
 namespace chakrad {
 namespace {
 
-constexpr std::pair<absl::string_view, Parallelism> kParallelisms[] = {
-    {"MICRO", Parallelism::kMicro},
-    {"DATA", Parallelism::kData},
-    {"MODEL", Parallelism::kModel},
-    {"DISTRIBUTED_INFERENCE", Parallelism::kDistributedInference},
-    {"HYBRID_DATA_MODEL", Parallelism::kHybridDataModel},
-    {"HYBRID_MODEL_DATA", Parallelism::kHybridModelData},
-    {"HYBRID_DLRM", Parallelism::kHybridDlrm},
-    {"HYBRID_DLRM_ENHANCED", Parallelism::kHybridDlrmEnhanced},
-    {"HYBRID_TRANSFORMER", Parallelism::kHybridTransformer},
-    {"HYBRID_TRANSFORMER_FWD_IN_BCKWD", Parallelism::kHybridTransformerFwdInBckwd},
-    {"HYBRID_CUSTOMIZED", Parallelism::kHybridCustomized},
+constexpr std::pair<absl::string_view, WorkloadParallelism> kParallelisms[] = {
+    {"MICRO", WorkloadParallelism::kMicro},
+    {"DATA", WorkloadParallelism::kData},
+    {"MODEL", WorkloadParallelism::kModel},
+    {"DISTRIBUTED_INFERENCE", WorkloadParallelism::kDistributedInference},
+    {"HYBRID_DATA_MODEL", WorkloadParallelism::kHybridDataModel},
+    {"HYBRID_MODEL_DATA", WorkloadParallelism::kHybridModelData},
+    {"HYBRID_DLRM", WorkloadParallelism::kHybridDlrm},
+    {"HYBRID_DLRM_ENHANCED", WorkloadParallelism::kHybridDlrmEnhanced},
+    {"HYBRID_TRANSFORMER", WorkloadParallelism::kHybridTransformer},
+    {"HYBRID_TRANSFORMER_FWD_IN_BCKWD", WorkloadParallelism::kHybridTransformerFwdInBckwd},
+    {"HYBRID_CUSTOMIZED", WorkloadParallelism::kHybridCustomized},
 };
 constexpr std::pair<absl::string_view, CollectiveType> kCollectives[] = {
     {"ALLREDUCE", CollectiveType::kAllReduce},
@@ -151,19 +151,20 @@ absl::Status WorkloadReader::ReadTransformerHeader(const Words& words) {
                        "only 1"));
     } else if (key != "ep:" && key != "pp:" && key != "ga:" && key != "vpp:" && key != "pp_comm:" &&
                key != "pp_comm") {
-      return absl::InvalidArgumentError(absl::StrCat(
-          Quote(key), " ", value, ": not understood behind ", ParallelismName(file_.parallelism)));
+      return absl::InvalidArgumentError(absl::StrCat(Quote(key), " ", value,
+                                                     ": not understood behind ",
+                                                     WorkloadParallelismName(file_.parallelism)));
     }
   }
   if (file_.model_group_npus > 0) return absl::OkStatus();
   return absl::InvalidArgumentError(
-      absl::StrCat(ParallelismName(file_.parallelism),
+      absl::StrCat(WorkloadParallelismName(file_.parallelism),
                    ": the size of a model-parallel group is missing; write "
                    "\"model_parallel_NPU_group: N\" behind it"));
 }
 
 absl::Status WorkloadReader::ReadHeader(const Words& words) {
-  const std::optional<Parallelism> found = FindParallelism(words[0]);
+  const std::optional<WorkloadParallelism> found = FindParallelism(words[0]);
   if (!found.has_value()) {
     return absl::InvalidArgumentError(
         absl::StrCat("not an ASTRA-sim text workload: it starts with ", Quote(words[0]),
@@ -171,11 +172,11 @@ absl::Status WorkloadReader::ReadHeader(const Words& words) {
   }
   file_.parallelism = *found;
   switch (*found) {
-    case Parallelism::kHybridTransformer:
-    case Parallelism::kHybridTransformerFwdInBckwd:
+    case WorkloadParallelism::kHybridTransformer:
+    case WorkloadParallelism::kHybridTransformerFwdInBckwd:
       return ReadTransformerHeader(words);
-    case Parallelism::kHybridDlrm:
-    case Parallelism::kHybridDlrmEnhanced:
+    case WorkloadParallelism::kHybridDlrm:
+    case WorkloadParallelism::kHybridDlrmEnhanced:
       if (words.size() == 2) {
         return ReadInt("last bottom layer", words[1], INT32_MAX, &file_.last_bottom_layer);
       }
@@ -205,10 +206,10 @@ absl::Status WorkloadReader::ReadPhase(const char* name, const Words& words, siz
 }
 
 absl::Status WorkloadReader::ReadOwnParallelism(absl::string_view word, Layer* layer) const {
-  const std::optional<Parallelism> found = FindParallelism(word);
-  if (!found.has_value() || *found == Parallelism::kHybridTransformer ||
-      *found == Parallelism::kHybridTransformerFwdInBckwd ||
-      *found == Parallelism::kHybridCustomized) {
+  const std::optional<WorkloadParallelism> found = FindParallelism(word);
+  if (!found.has_value() || *found == WorkloadParallelism::kHybridTransformer ||
+      *found == WorkloadParallelism::kHybridTransformerFwdInBckwd ||
+      *found == WorkloadParallelism::kHybridCustomized) {
     return absl::InvalidArgumentError(
         absl::StrCat("parallelism: ", Quote(word),
                      " is not DATA, MODEL, HYBRID_DATA_MODEL or HYBRID_MODEL_DATA"));
@@ -218,7 +219,7 @@ absl::Status WorkloadReader::ReadOwnParallelism(absl::string_view word, Layer* l
 }
 
 absl::Status WorkloadReader::ReadLayer(const Words& words) {
-  const bool own = file_.parallelism == Parallelism::kHybridCustomized;
+  const bool own = file_.parallelism == WorkloadParallelism::kHybridCustomized;
   const size_t columns = kColumns + (own ? 1 : 0);
   Layer layer;
   layer.name = ValidUtf8(words[0]);
@@ -305,14 +306,14 @@ absl::StatusOr<WorkloadFile> WorkloadReader::Read() {
 
 }  // namespace
 
-absl::string_view ParallelismName(Parallelism parallelism) {
+absl::string_view WorkloadParallelismName(WorkloadParallelism parallelism) {
   for (const auto& [name, value] : kParallelisms) {
     if (value == parallelism) return name;
   }
   return "";
 }
 
-std::optional<Parallelism> FindParallelism(absl::string_view name) {
+std::optional<WorkloadParallelism> FindParallelism(absl::string_view name) {
   for (const auto& [known, value] : kParallelisms) {
     if (known == name) return value;
   }

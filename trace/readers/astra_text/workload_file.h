@@ -19,7 +19,7 @@ namespace chakrad {
 
 class ByteSource;  // trace/readers/byte_source.h
 
-enum class Parallelism : uint8_t {
+enum class WorkloadParallelism : uint8_t {
   kMicro,
   kData,
   kModel,
@@ -33,9 +33,9 @@ enum class Parallelism : uint8_t {
   kHybridCustomized,
 };
 // "HYBRID_DLRM", ...: as the file spells it.
-absl::string_view ParallelismName(Parallelism parallelism);
+absl::string_view WorkloadParallelismName(WorkloadParallelism parallelism);
 // Nullopt for another word.
-std::optional<Parallelism> FindParallelism(absl::string_view name);
+std::optional<WorkloadParallelism> FindParallelism(absl::string_view name);
 
 struct LayerPhase {
   int64_t compute = 0;                       // In the file's unit of time.
@@ -46,13 +46,13 @@ struct LayerPhase {
 struct Layer {
   std::string name;
   LayerPhase forward, input_gradient, weight_gradient;
-  int64_t update = 0;         // In the file's unit of time: after each of its collectives.
-  Parallelism parallelism{};  // Its own of HYBRID_CUSTOMIZED, else the file's.
+  int64_t update = 0;                 // In the file's unit of time: after each of its collectives.
+  WorkloadParallelism parallelism{};  // Its own of HYBRID_CUSTOMIZED, else the file's.
   int64_t record = 0, byte_offset = 0;
 };
 
 struct WorkloadFile {
-  Parallelism parallelism{};
+  WorkloadParallelism parallelism{};
   int32_t model_group_npus = 0;   // model_parallel_NPU_group; 0: not stated.
   int32_t npus_count = 0;         // all_gpus, which SimAI adds; 0: not stated.
   int64_t last_bottom_layer = 0;  // Of HYBRID_DLRM*.
