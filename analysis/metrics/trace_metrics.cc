@@ -12,8 +12,10 @@
 #include "analysis/collectives/match_comm.h"
 #include "analysis/groups/group_stats.h"
 #include "analysis/groups/parallelism.h"
+#include "analysis/skew/skew.h"
 #include "analysis/steps/step_times.h"
 #include "analysis/steps/steps.h"
+#include "common/saturating.h"
 #include "common/sha256.h"
 #include "common/utf8.h"
 
@@ -90,6 +92,15 @@ void AddParallelism(const JobTimeline& job, std::vector<MetricSample>* samples) 
   }
 }
 
+// Means over the collectives of which two ranks or more were traced: without one there is none.
+void AddSkew(const JobTimeline& job, const CommMatches& matches,
+             std::vector<MetricSample>* samples) {
+  const SkewStats skew = ComputeSkew(job, matches, /*top=*/0);
+  if (skew.instances_count == 0) return;
+  Add(MetricId::kStragglerWaitSeconds, Seconds(skew.mean_wait_ps), samples);
+  Add(MetricId::kStragglerSkewSeconds, Seconds(skew.mean_skew_ps), samples);
+}
+
 }  // namespace
 
 std::string MetricLabelValue(absl::string_view text) {
@@ -140,6 +151,7 @@ std::vector<MetricSample> TraceMetrics(const JobTimeline& job, int64_t clock_off
   AddParallelism(job, &samples);
   const CommMatches matches = MatchComm(job);
   AddCollectives(job, matches, &samples);
+  AddSkew(job, matches, &samples);
   Add(MetricId::kClockOffsetSeconds, Seconds(clock_offset_ps), &samples);
   Add(MetricId::kQualityRatio, quality, &samples);
   Add(MetricId::kTracedRanks, static_cast<double>(job.ranks.size()), &samples);
@@ -151,6 +163,15 @@ std::vector<MetricSample> TraceMetrics(const JobTimeline& job, int64_t clock_off
   std::stable_sort(samples.begin(), samples.end(),
                    [](const MetricSample& a, const MetricSample& b) { return a.id < b.id; });
   return samples;
+}
+
+int64_t LargestOffsetPs(const ClockEstimate& clocks, bool aligned) {
+  int64_t largest_ps = 0;
+  if (!aligned) return 0;
+  for (const ClockOffset& offset : clocks.offsets) {
+    largest_ps = std::max({largest_ps, offset.offset_ps, SaturatingSubtract(0, offset.offset_ps)});
+  }
+  return largest_ps;
 }
 
 std::vector<MetricSample> SimulationMetrics(const SimulatedTimes& times,

@@ -12,6 +12,7 @@
 #include <vector>
 
 #include "absl/strings/string_view.h"
+#include "analysis/clocks/clock_offsets.h"
 #include "analysis/metrics/metric_families.h"
 #include "analysis/timeline/timeline.h"
 
@@ -41,6 +42,9 @@ std::vector<std::string> JobLabelValues(const std::map<std::string, std::string>
 // has no sample. Cost: that of the analyses. Thread-safe.
 std::vector<MetricSample> TraceMetrics(const JobTimeline& job, int64_t clock_offset_ps,
                                        double quality);
+
+// Of the offsets that were added to clocks the largest, whatever its sign; 0 where none were.
+int64_t LargestOffsetPs(const ClockEstimate& clocks, bool aligned);
 
 // Of a simulation: its end, and its ranks' mean exposed communication. `measured_ps`: the
 // recorded time to compare with, where there is one.

@@ -30,10 +30,11 @@ void FillMetrics(const SectionInput& input, v1::TimelineAnalysis* answer) {
   std::vector<int32_t> ranks;
   for (const RankTrace& rank : trace.ranks) ranks.push_back(rank.rank);
   const std::vector<std::string> job_values = JobLabelValues(trace.labels, ranks, trace.world_size);
+  const int64_t offset_ps =
+      input.clocks == nullptr ? 0 : LargestOffsetPs(*input.clocks, input.clocks_aligned);
   std::vector<MetricSample> samples =
-      input.whole->simulated
-          ? SimulatedSamples(input)
-          : TraceMetrics(*input.whole, /*clock_offset_ps=*/0, input.check->quality);
+      input.whole->simulated ? SimulatedSamples(input)
+                             : TraceMetrics(*input.whole, offset_ps, input.check->quality);
   LimitSamples(&samples);
   for (const MetricSample& sample : samples) {
     const MetricFamily& family = FamilyOf(sample.id);

@@ -57,8 +57,8 @@ class AnalysisService : public v1::AnalysisService::Service {
   TraceStore* const traces_;
   JobStore* const jobs_;
   Metrics* const metrics_;
-  AnalysisGate gate_;
   SeriesExports exports_;
+  AnalysisGate gate_;
 };
 
 }  // namespace

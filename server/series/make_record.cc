@@ -5,10 +5,11 @@
 #include <utility>
 
 #include "absl/strings/str_cat.h"
+#include "analysis/clocks/clock_offsets.h"
 #include "analysis/metrics/trace_metrics.h"
+#include "analysis/timeline/timeline.h"
 #include "chakrad/v1/job.pb.h"
 #include "common/status.h"
-#include "server/analysis/load_timeline.h"
 #include "server/jobs/simulation.h"
 #include "server/limits.h"
 #include "server/series/sample_codec.h"
@@ -59,26 +60,37 @@ std::optional<int64_t> MeasuredPs(const TraceInfo& info, int64_t ranks_count, Tr
   return newest->span_ns * kPsPerNs;
 }
 
+absl::StatusOr<MadeRecord> MakeOfStored(const TraceCard& card, TraceStore* traces) {
+  ASSIGN_OR_RETURN(const TraceInfo info, traces->GetInfo(card.id));
+  ASSIGN_OR_RETURN(const Trace trace, traces->Load(card.id, TraceLoadOptions()));
+  ASSIGN_OR_RETURN(JobTimeline job, MeasuredTimeline(trace, {}));
+  const ClockEstimate clocks = EstimateAndAlign(/*align=*/true, &job);
+  std::vector<int32_t> ranks;
+  for (const RankTrace& rank : trace.ranks) ranks.push_back(rank.rank);
+  MadeRecord made;
+  made.record.source = absl::StrCat("traces/", card.id);
+  made.record.time_unix_ms = TimeOf(card);
+  made.record.added_unix_ms = card.create_unix_ns / kNsPerMs;
+  made.record.key = KeyOf(trace.labels, ranks, trace.world_size);
+  made.samples = TraceMetrics(job, LargestOffsetPs(clocks, clocks.should_align), info.check.quality);
+  Finish(&made);
+  return made;
+}
+
 }  // namespace
 
-absl::StatusOr<MadeRecord> MakeTraceRecord(const TraceCard& card, TraceStore* traces,
-                                           JobStore* jobs) {
+absl::StatusOr<MadeRecord> MakeTraceRecord(const TraceCard& card, TraceStore* traces) {
   if (card.damaged) return absl::DataLossError("its manifest cannot be read");
   if (card.span_ns <= 0) return absl::FailedPreconditionError("no rank has times");
   if (card.nodes_count > kMaxSeriesNodes) {
     return absl::ResourceExhaustedError(
         absl::StrCat(card.nodes_count, " nodes are more than ", kMaxSeriesNodes));
   }
-  MadeRecord made;
-  made.record.source = absl::StrCat("traces/", card.id);
-  ASSIGN_OR_RETURN(const LoadedTimeline loaded,
-                   LoadTimeline(made.record.source, {}, /*cold=*/false, traces, jobs));
-  made.record.time_unix_ms = TimeOf(card);
-  std::vector<int32_t> ranks;
-  for (const RankTrace& rank : loaded.trace->ranks) ranks.push_back(rank.rank);
-  made.record.key = KeyOf(loaded.trace->labels, ranks, loaded.trace->world_size);
-  made.samples = TraceMetrics(loaded.job, /*clock_offset_ps=*/0, loaded.check.quality);
-  Finish(&made);
+  absl::StatusOr<MadeRecord> made = MakeOfStored(card, traces);
+  // A delete does not wait for us, and takes chunks away.
+  if (absl::IsDataLoss(made.status()) && absl::IsNotFound(traces->GetInfo(card.id).status())) {
+    return absl::NotFoundError("it was deleted meanwhile");
+  }
   return made;
 }
 
@@ -91,7 +103,7 @@ absl::StatusOr<MadeRecord> MakeJobRecord(const JobRecord& job, TraceStore* trace
   ASSIGN_OR_RETURN(const TraceInfo info, traces->GetInfo(job.trace_id));
   MadeRecord made;
   made.record.source = absl::StrCat("jobs/", job.id);
-  made.record.time_unix_ms = job.end_unix_ns / kNsPerMs;
+  made.record.time_unix_ms = made.record.added_unix_ms = job.end_unix_ns / kNsPerMs;
   std::vector<int32_t> traced;
   int64_t longest_ns = 0;
   for (const RankSummary& rank : info.ranks) {

@@ -16,19 +16,18 @@
 namespace chakrad {
 
 struct MadeRecord {
-  SeriesRecord record;  // Without sequence and added_unix_ms.
+  SeriesRecord record;  // Without its sequence.
   std::vector<MetricSample> samples;
   std::map<MetricId, int64_t> dropped_samples;  // Beyond kMaxSamplesPerFamily.
 };
 
-// Loads the trace's hot columns and analyses them. Its time is the end of the recording; where
+// Loads the trace's hot columns and analyses them. It holds no lease: a delete goes on. Its time is the end of the recording; where
 // the trace tells none, or one that lies before 2010 or more than an hour after it was stored
 // (a clock that was not set), when it was stored.
 //
 // NOT_FOUND: deleted meanwhile. DATA_LOSS: damaged. FAILED_PRECONDITION: no times.
 // RESOURCE_EXHAUSTED: more than kMaxSeriesNodes. UNAVAILABLE: try again.
-absl::StatusOr<MadeRecord> MakeTraceRecord(const TraceCard& card, TraceStore* traces,
-                                           JobStore* jobs);
+absl::StatusOr<MadeRecord> MakeTraceRecord(const TraceCard& card, TraceStore* traces);
 
 // Of a job that has succeeded; its time is the job's end. The measured time to compare with is
 // the longest rank's span: of the trace itself or, of a projected one, of the newest stored trace

@@ -173,7 +173,6 @@ absl::Status SeriesManager::Take(absl::string_view source, const char* kind,
   for (const auto& [id, count] : made->dropped_samples) {
     metrics_->AddMetricSamplesDropped(FamilyOf(id).name, count);
   }
-  made->record.added_unix_ms = clock_->NowUnixNs() / 1'000'000;
   batch->made.push_back(*std::move(made));
   return absl::OkStatus();
 }
@@ -218,7 +217,7 @@ absl::Status SeriesManager::TakeTraces() {
     }
     const absl::Status taken = Take(
         absl::StrCat("traces/", card.id), "trace",
-        [&] { return MakeTraceRecord(card, traces_, jobs_); }, &batch);
+        [&] { return MakeTraceRecord(card, traces_); }, &batch);
     if (!taken.ok()) return taken;  // What the batch holds is made again.
     batch.cursor = card.create_unix_ns;
   }
