@@ -149,7 +149,7 @@ struct DimResult {
   friend bool operator==(const DimResult&, const DimResult&) = default;
 };
 
-// The most memory that a rank's tensors took on one device: sim/memory/tensor_lifetimes.h.
+// The most memory that a rank's tensors took on one device: trace/memory/tensor_lifetimes.h.
 struct MemoryPeak {
   int32_t rank = 0;
   std::string device;          // As recorded: "cuda:0".

@@ -3,8 +3,8 @@
 #include <utility>
 
 #include "absl/strings/match.h"
-#include "sim/compute/nesting.h"
 #include "sim/compute/operator_table.h"
+#include "trace/operators/nesting.h"
 
 namespace chakrad {
 namespace {

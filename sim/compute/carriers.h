@@ -23,9 +23,9 @@ struct Carriers {
   std::vector<OperatorClass> op_class;  // By node; of compute nodes.
 };
 
-// Nested: sim/compute/nesting.h. The class is the carrier's, else that of its own name or kernel
-// name; below a mark "Optimizer.step..." elementwise operators, copies and others are of class
-// optimiser. O(nodes + edges + names). Names only: arguments are not looked at.
+// Nested: trace/operators/nesting.h. The class is the carrier's, else that of its own name or
+// kernel name; below a mark "Optimizer.step..." elementwise operators, copies and others are of
+// class optimiser. O(nodes + edges + names). Names only: arguments are not looked at.
 Carriers FindCarriers(const RankTrace& trace);
 
 }  // namespace chakrad

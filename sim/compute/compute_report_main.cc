@@ -11,12 +11,12 @@
 #include "absl/strings/numbers.h"
 #include "sim/compute/carriers.h"
 #include "sim/compute/node_costs.h"
-#include "sim/compute/operator_arguments.h"
 #include "sim/compute/operator_shapes.h"
 #include "sim/compute/operator_table.h"
-#include "sim/memory/tensor_lifetimes.h"
 #include "sim/system/system_description.h"
 #include "trace/import/import.h"
+#include "trace/memory/tensor_lifetimes.h"
+#include "trace/operators/operator_arguments.h"
 
 namespace chakrad {
 namespace {

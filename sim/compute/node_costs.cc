@@ -7,11 +7,11 @@
 
 #include "absl/strings/str_cat.h"
 #include "sim/compute/carriers.h"
-#include "sim/compute/operator_arguments.h"
 #include "sim/compute/operator_class.h"
 #include "sim/compute/operator_shapes.h"
 #include "sim/compute/operator_table.h"
 #include "sim/engine/semantics.h"
+#include "trace/operators/operator_arguments.h"
 
 namespace chakrad {
 namespace {

@@ -9,8 +9,8 @@
 #include <vector>
 
 #include "common/status_matchers.h"
-#include "sim/compute/test_operators.h"
 #include "sim/engine/semantics.h"
+#include "trace/operators/test_operators.h"
 
 namespace chakrad {
 namespace {

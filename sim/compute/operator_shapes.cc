@@ -2,9 +2,9 @@
 
 #include <algorithm>
 
-#include "sim/compute/operator_arguments.h"
 #include "sim/compute/operator_table.h"
 #include "sim/system/system_description.h"
+#include "trace/operators/operator_arguments.h"
 
 namespace chakrad {
 namespace {

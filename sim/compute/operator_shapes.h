@@ -7,7 +7,7 @@
 
 namespace chakrad {
 
-struct OperatorArguments;  // sim/compute/operator_arguments.h
+struct OperatorArguments;  // trace/operators/operator_arguments.h
 struct OperatorInfo;       // sim/compute/operator_table.h
 struct ComputeModel;       // sim/system/system_description.h
 

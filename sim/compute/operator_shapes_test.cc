@@ -6,9 +6,9 @@
 #include <string>
 
 #include "absl/strings/str_cat.h"
-#include "sim/compute/operator_arguments.h"
 #include "sim/compute/operator_table.h"
 #include "sim/system/system_description.h"
+#include "trace/operators/operator_arguments.h"
 
 namespace chakrad {
 namespace {

@@ -5,9 +5,9 @@
 #include <utility>
 
 #include "common/saturating.h"
-#include "sim/memory/tensor_lifetimes.h"
 #include "sim/workload/critical_path.h"
 #include "sim/workload/workload.h"
+#include "trace/memory/tensor_lifetimes.h"
 
 namespace chakrad {
 

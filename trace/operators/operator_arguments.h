@@ -1,7 +1,7 @@
 // The tensors that an operator worked on, from the texts that PyTorch's recorder wrote and
 // that a rank trace keeps in its cold block (RankTrace::cold).
-#ifndef CHAKRAD_SIM_COMPUTE_OPERATOR_ARGUMENTS_H_
-#define CHAKRAD_SIM_COMPUTE_OPERATOR_ARGUMENTS_H_
+#ifndef CHAKRAD_TRACE_OPERATORS_OPERATOR_ARGUMENTS_H_
+#define CHAKRAD_TRACE_OPERATORS_OPERATOR_ARGUMENTS_H_
 
 #include <cstdint>
 #include <optional>
@@ -59,4 +59,4 @@ absl::string_view ListElement(absl::string_view list, size_t index);
 
 }  // namespace chakrad
 
-#endif  // CHAKRAD_SIM_COMPUTE_OPERATOR_ARGUMENTS_H_
+#endif  // CHAKRAD_TRACE_OPERATORS_OPERATOR_ARGUMENTS_H_

@@ -1,4 +1,4 @@
-#include "sim/memory/tensor_values.h"
+#include "trace/memory/tensor_values.h"
 
 namespace chakrad {
 namespace {

@@ -1,7 +1,7 @@
 // Memory that a rank's tensors take over time, from the tensors that each operator of a
 // recorded PyTorch trace names. Definitions: docs/compute_model.md.
-#ifndef CHAKRAD_SIM_MEMORY_TENSOR_LIFETIMES_H_
-#define CHAKRAD_SIM_MEMORY_TENSOR_LIFETIMES_H_
+#ifndef CHAKRAD_TRACE_MEMORY_TENSOR_LIFETIMES_H_
+#define CHAKRAD_TRACE_MEMORY_TENSOR_LIFETIMES_H_
 
 #include <cstdint>
 #include <string>
@@ -58,4 +58,4 @@ std::vector<MemoryUse> ComputeMemoryUse(const TensorLifetimes& lifetimes,
 
 }  // namespace chakrad
 
-#endif  // CHAKRAD_SIM_MEMORY_TENSOR_LIFETIMES_H_
+#endif  // CHAKRAD_TRACE_MEMORY_TENSOR_LIFETIMES_H_

@@ -1,6 +1,6 @@
 // Which host operation runs inside which.
-#ifndef CHAKRAD_SIM_COMPUTE_NESTING_H_
-#define CHAKRAD_SIM_COMPUTE_NESTING_H_
+#ifndef CHAKRAD_TRACE_OPERATORS_NESTING_H_
+#define CHAKRAD_TRACE_OPERATORS_NESTING_H_
 
 #include <cstdint>
 #include <vector>
@@ -21,4 +21,4 @@ CallNesting FindNesting(const RankTrace& trace);
 
 }  // namespace chakrad
 
-#endif  // CHAKRAD_SIM_COMPUTE_NESTING_H_
+#endif  // CHAKRAD_TRACE_OPERATORS_NESTING_H_

@@ -1,6 +1,6 @@
 // Rank traces with operators and their arguments, for tests.
-#ifndef CHAKRAD_SIM_COMPUTE_TEST_OPERATORS_H_
-#define CHAKRAD_SIM_COMPUTE_TEST_OPERATORS_H_
+#ifndef CHAKRAD_TRACE_OPERATORS_TEST_OPERATORS_H_
+#define CHAKRAD_TRACE_OPERATORS_TEST_OPERATORS_H_
 
 #include <gtest/gtest.h>
 
@@ -48,4 +48,4 @@ class OpMaker {
 
 }  // namespace chakrad
 
-#endif  // CHAKRAD_SIM_COMPUTE_TEST_OPERATORS_H_
+#endif  // CHAKRAD_TRACE_OPERATORS_TEST_OPERATORS_H_

@@ -1,13 +1,13 @@
-#include "sim/memory/tensor_lifetimes.h"
+#include "trace/memory/tensor_lifetimes.h"
 
 #include <algorithm>
 #include <map>
 #include <tuple>
 #include <utility>
 
-#include "sim/compute/nesting.h"
-#include "sim/compute/operator_arguments.h"
-#include "sim/memory/tensor_values.h"
+#include "trace/memory/tensor_values.h"
+#include "trace/operators/nesting.h"
+#include "trace/operators/operator_arguments.h"
 
 namespace chakrad {
 namespace {

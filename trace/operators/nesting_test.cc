@@ -1,10 +1,10 @@
-#include "sim/compute/nesting.h"
+#include "trace/operators/nesting.h"
 
 #include <gtest/gtest.h>
 
 #include <algorithm>
 
-#include "sim/compute/test_operators.h"
+#include "trace/operators/test_operators.h"
 
 namespace chakrad {
 namespace {

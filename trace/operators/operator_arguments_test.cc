@@ -1,8 +1,8 @@
-#include "sim/compute/operator_arguments.h"
+#include "trace/operators/operator_arguments.h"
 
 #include <gtest/gtest.h>
 
-#include "sim/compute/test_operators.h"
+#include "trace/operators/test_operators.h"
 
 namespace chakrad {
 namespace {

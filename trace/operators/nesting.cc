@@ -1,4 +1,4 @@
-#include "sim/compute/nesting.h"
+#include "trace/operators/nesting.h"
 
 namespace chakrad {
 namespace {

@@ -1,4 +1,4 @@
-#include "sim/memory/tensor_lifetimes.h"
+#include "trace/memory/tensor_lifetimes.h"
 
 #include <gtest/gtest.h>
 
@@ -8,8 +8,8 @@
 
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_join.h"
-#include "sim/compute/test_operators.h"
-#include "sim/memory/tensor_values.h"
+#include "trace/memory/tensor_values.h"
+#include "trace/operators/test_operators.h"
 
 namespace chakrad {
 namespace {

@@ -1,4 +1,4 @@
-#include "sim/compute/operator_arguments.h"
+#include "trace/operators/operator_arguments.h"
 
 #include <utility>
 

@@ -1,6 +1,6 @@
 // Tensors in the argument texts of PyTorch's execution traces.
-#ifndef CHAKRAD_SIM_MEMORY_TENSOR_VALUES_H_
-#define CHAKRAD_SIM_MEMORY_TENSOR_VALUES_H_
+#ifndef CHAKRAD_TRACE_MEMORY_TENSOR_VALUES_H_
+#define CHAKRAD_TRACE_MEMORY_TENSOR_VALUES_H_
 
 #include <cstdint>
 #include <vector>
@@ -23,4 +23,4 @@ void FindTensorValues(absl::string_view text, std::vector<TensorValue>* tensors)
 
 }  // namespace chakrad
 
-#endif  // CHAKRAD_SIM_MEMORY_TENSOR_VALUES_H_
+#endif  // CHAKRAD_TRACE_MEMORY_TENSOR_VALUES_H_
