@@ -102,5 +102,19 @@ TEST(LaunchesTextTest, WithoutALaunchThereIsNoDelay) {
   EXPECT_EQ(LaunchesText({}), "");
 }
 
+TEST(MemoryTextTest, ADeviceIsALine) {
+  v1::TimelineAnalysis answer;
+  v1::MemoryTimeline* use = answer.add_memory();
+  use->set_device("cuda:0");
+  use->set_resident_bytes(1024);
+  use->set_peak_bytes(4096);
+  use->set_peak_at_ps(1'500'000'000);
+  use->add_at_ps(0);
+  use->add_bytes(2048);
+  EXPECT_THAT(MemoryText(answer),
+              HasSubstr("   0  cuda:0   1.0 KiB  4.0 KiB    1.500  2.0 KiB        1"));
+  EXPECT_EQ(MemoryText({}), "");
+}
+
 }  // namespace
 }  // namespace chakrad::client

@@ -12,6 +12,7 @@
 #include "common/status_matchers.h"
 #include "server/limits.h"
 #include "storage/open.h"
+#include "trace/operators/test_operators.h"
 
 namespace chakrad {
 namespace {
@@ -147,6 +148,39 @@ TEST_F(AnalyzeTimelineTest, UnknownSectionsAndListsOutOfRangeAreRefused) {
   request.set_top(kMaxAnalysisTop + 1);
   EXPECT_THAT(Analyze(request), StatusIs(absl::StatusCode::kInvalidArgument, "top: "));
   EXPECT_THAT(Analyze(Request("traces/t-9")), StatusIs(absl::StatusCode::kNotFound, "t-9"));
+}
+
+TEST_F(AnalyzeTimelineTest, MemoryIsSaidOnlyWhenAskedForAndWhereOperatorsNameTensors) {
+  ASSERT_OK_AND_ASSIGN(const v1::TimelineAnalysis all, Analyze(Request("traces/t-1")));
+  EXPECT_EQ(all.memory_size(), 0);
+  v1::AnalyzeTimelineRequest request = Request("traces/t-1");
+  request.add_sections(v1::MEMORY);
+  ASSERT_OK_AND_ASSIGN(const v1::TimelineAnalysis none, Analyze(request));
+  EXPECT_EQ(none.memory_size(), 0);
+  EXPECT_THAT(none.notices(), Contains(HasSubstr("name no tensors")));
+
+  // A tensor of 40 bytes comes out of an operation and is read by the next.
+  RankSketch sketch;
+  for (int64_t i = 0; i < 2; ++i) {
+    OpArguments arguments{.in_values = "[]", .out_values = "[]"};
+    (i == 0 ? arguments.out_values : arguments.in_values) = "[[1,5,0,10,4,\"cuda:0\"]]";
+    const std::string cold = ColdOf(arguments);
+    NodeSpec spec;
+    spec.type = NodeType::kComp;
+    spec.flags = RankTrace::kHostOp;
+    spec.start_ns = 10 * i;
+    spec.dur_ns = 10;
+    spec.cold = cold;
+    sketch.Node(spec);
+  }
+  Store("t-4", SketchTrace({sketch.Build()}));
+  request.mutable_timeline()->set_name("traces/t-4");
+  ASSERT_OK_AND_ASSIGN(const v1::TimelineAnalysis memory, Analyze(request));
+  ASSERT_EQ(memory.memory_size(), 1);
+  EXPECT_EQ(memory.memory(0).device(), "cuda:0");
+  EXPECT_EQ(memory.memory(0).peak_bytes(), 40);
+  EXPECT_THAT(memory.memory(0).at_ps(), testing::ElementsAre(0, 20'000));
+  EXPECT_THAT(memory.memory(0).bytes(), testing::ElementsAre(40, 0));
 }
 
 // Thousands of kernels with names of a megabyte, and steps without end.
