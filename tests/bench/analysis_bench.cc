@@ -5,8 +5,10 @@
 //                                           after each other
 //
 // Timeline: recorded columns to intervals; Breakdown: intervals to times and causes of idle;
-// BreakdownWhenStored: what each trace costs that comes in.
+// BreakdownWhenStored: what each trace costs that comes in; LoadTimelineAndBreakdown: the columns
+// come out of a store on disk first.
 #include <benchmark/benchmark.h>
+#include <stdlib.h>
 
 #include <algorithm>
 #include <filesystem>
@@ -19,9 +21,14 @@
 #include "absl/strings/str_cat.h"
 #include "absl/strings/strip.h"
 #include "analysis/breakdown/time_breakdown.h"
+#include "analysis/kernels/kernel_stats.h"
+#include "analysis/launches/launch_stats.h"
 #include "analysis/measured_breakdown.h"
+#include "analysis/steps/step_times.h"
+#include "analysis/steps/steps.h"
 #include "analysis/timeline/timeline.h"
 #include "common/check.h"
+#include "storage/open.h"
 #include "tests/bench/repeat_rank.h"
 #include "trace/codec/rank_generator.h"
 #include "trace/import/import.h"
@@ -34,6 +41,7 @@ Trace TraceOf(const std::string& folder, int64_t repeat) {
     Trace trace;
     trace.ranks.push_back(RecordedLikeRank(1, 1'000'000, false));
     trace.world_size = 1;
+    trace.groups = {{"world", "", {0}}};
     return trace;
   }
   std::vector<ImportFile> files;
@@ -49,7 +57,13 @@ Trace TraceOf(const std::string& folder, int64_t repeat) {
   return std::move(imported->trace);
 }
 
-void Register(const Trace* trace) {
+std::string TempFolder() {
+  std::string folder = (std::filesystem::temp_directory_path() / "analysis_bench.XXXXXX").string();
+  CHECK(mkdtemp(folder.data()) != nullptr);
+  return folder;
+}
+
+void Register(const Trace* trace, TraceStore* store) {
   int64_t nodes_count = 0;
   for (const RankTrace& rank : trace->ranks) nodes_count += rank.size();
   const std::string label = absl::StrCat(trace->ranks.size(), " ranks, ", nodes_count, " nodes");
@@ -66,6 +80,16 @@ void Register(const Trace* trace) {
   bench("TimelineAndBreakdown", [trace] {
     benchmark::DoNotOptimize(MeanShares(BreakDownTime(*MeasuredTimeline(*trace, {}))));
   });
+  bench("LoadTimelineAndBreakdown", [store] {
+    const absl::StatusOr<Trace> loaded = store->Load("t-1", {});
+    CHECK(loaded.ok()) << loaded.status();
+    benchmark::DoNotOptimize(MeanShares(BreakDownTime(*MeasuredTimeline(*loaded, {}))));
+  });
+  bench("Kernels", [job] { benchmark::DoNotOptimize(BreakDownKernels(*job)); });
+  bench("Launches", [job] {
+    for (const RankTimeline& rank : job->ranks) benchmark::DoNotOptimize(StatsOfLaunches(rank));
+  });
+  bench("Steps", [job] { benchmark::DoNotOptimize(TimesOfSteps(*job, FindSteps(*job))); });
 }
 
 }  // namespace
@@ -87,6 +111,19 @@ int main(int argc, char** argv) {
   }
   benchmark::Initialize(&kept, argv);
   const chakrad::Trace trace = chakrad::TraceOf(folder, repeat);
-  chakrad::Register(&trace);
-  benchmark::RunSpecifiedBenchmarks();
+  const std::string folder_of_store = chakrad::TempFolder();
+  {
+    absl::StatusOr<chakrad::Stores> stores =
+        chakrad::OpenRocksStores({.data_dir = folder_of_store, .reserve_bytes = 0});
+    CHECK(stores.ok()) << stores.status();
+    chakrad::TraceInfo info;
+    info.id = "t-1";
+    info.world_size = trace.world_size;
+    info.groups = trace.groups;
+    const absl::Status put = stores->traces->Put(trace, info);
+    CHECK(put.ok()) << put;
+    chakrad::Register(&trace, stores->traces.get());
+    benchmark::RunSpecifiedBenchmarks();
+  }
+  std::filesystem::remove_all(folder_of_store);
 }

@@ -11,12 +11,16 @@
 #include "absl/strings/str_cat.h"
 #include "analysis/breakdown/time_breakdown.h"
 #include "analysis/launches/launch_stats.h"
+#include "analysis/steps/step_times.h"
+#include "analysis/steps/steps.h"
 #include "analysis/timeline/timeline.h"
 #include "common/check.h"
 #include "trace/import/import.h"
 
 namespace chakrad {
 namespace {
+
+constexpr size_t kStepsShown = 20;
 
 JobTimeline CutToDevice(const JobTimeline& job) {
   std::vector<int64_t> start_ps, end_ps;
@@ -61,6 +65,18 @@ int Main(int argc, char** argv) {
                      launches.launches_count + launches.without_launch_count, "  delay median ",
                      launches.median_delay_ps / kPsPerNs, " max ", launches.max_delay_ps / kPsPerNs,
                      " negative ", launches.negative_delays_count, "\n")
+            .c_str(),
+        stdout);
+  }
+  const JobSteps steps = FindSteps(*job);
+  std::fputs(absl::StrCat(steps.steps.size(), " steps ", steps.source, "\n").c_str(), stdout);
+  for (const std::string& notice : steps.notices) std::fputs((notice + "\n").c_str(), stdout);
+  const std::vector<StepTime> times = TimesOfSteps(*job, steps);
+  for (size_t i = 0; i < times.size() && i < kStepsShown; ++i) {
+    std::fputs(
+        absl::StrCat("  ", steps.steps[i].name, ": from ", steps.steps[i].start_ps / kPsPerNs,
+                     " ns, ", steps.steps[i].ranks_count, " ranks, mean ",
+                     static_cast<int64_t>(times[i].mean_span_ps) / kPsPerNs, " ns\n")
             .c_str(),
         stdout);
   }
