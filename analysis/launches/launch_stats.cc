@@ -71,9 +71,11 @@ class QueueEvents {
 
 }  // namespace
 
-LaunchStats StatsOfLaunches(const RankTimeline& rank) {
+LaunchStats StatsOfLaunches(const RankTimeline& rank) { return StatsOfLaunches(rank, rank); }
+
+LaunchStats StatsOfLaunches(const RankTimeline& rank, const RankTimeline& whole) {
   const RankTrace& trace = *rank.trace;
-  const NodeTimes times = NodeTimesOf(rank);
+  const NodeTimes times = NodeTimesOf(whole);
   LaunchStats stats{.rank = rank.rank};
   std::vector<int64_t> delays_ps;
   std::vector<QueueEvents> events(trace.queues.size());
@@ -89,8 +91,9 @@ LaunchStats StatsOfLaunches(const RankTimeline& rank) {
       continue;
     }
     ++stats.launches_count;
-    delays_ps.push_back(interval.start_ps - launch_ps);
-    events[interval.queue].Add(std::min(launch_ps, interval.start_ps), interval.end_ps);
+    delays_ps.push_back(times.start_ps[interval.node] - launch_ps);
+    events[interval.queue].Add(std::clamp(launch_ps, rank.start_ps, interval.start_ps),
+                               interval.end_ps);
   }
   SetDelays(&delays_ps, &stats);
   for (size_t queue = 0; queue < events.size(); ++queue) {

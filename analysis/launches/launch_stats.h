@@ -35,10 +35,12 @@ struct LaunchStats {
   std::vector<QueueLength> queues;    // Those with operations, by mean length, longest first.
 };
 
-// Looks at operations on device streams; in the part of a timeline that was cut, at what began
-// in it or reached into it, with a launch before it as without. An operation without a launch
-// is in its queue while it runs. O(k log k) for k intervals. Thread-safe: only reads.
+// Looks at operations on device streams. An operation without a launch is in its queue while it
+// runs. O(k log k) for k intervals. Thread-safe: only reads.
 LaunchStats StatsOfLaunches(const RankTimeline& rank);
+// The same of a part of `whole`, in which launches (and starts) before the part are looked up: the
+// host runs ahead of the device, so that much of a step was launched before the step.
+LaunchStats StatsOfLaunches(const RankTimeline& rank, const RankTimeline& whole);
 
 }  // namespace chakrad
 

@@ -68,6 +68,26 @@ TEST(LaunchStatsTest, HostThreadsHaveNoQueueLength) {
   EXPECT_EQ(got.mean_delay_ps, 0);
 }
 
+// The first example, cut to 45-80: all was launched before. Length: 3 from 45, 2 from 50, 1 from
+// 60: (5 * 3 + 10 * 2 + 20) / 35.
+TEST(LaunchStatsTest, InAPartLaunchesBeforeItCount) {
+  RankSketch sketch;
+  const uint32_t op1 = sketch.Host("op1", 0, 10), op2 = sketch.Host("op2", 20, 30);
+  const uint32_t op3 = sketch.Host("op3", 30, 40);
+  sketch.Launched(op1, "k1", 12, 50);
+  sketch.Launched(op2, "k2", 50, 60);
+  sketch.Launched(op3, "k3", 60, 80);
+  const Trace trace = SketchTrace({sketch.Build()});
+  const absl::StatusOr<JobTimeline> job = MeasuredTimeline(trace, {});
+  ASSERT_TRUE(job.ok());
+  const JobTimeline cut = CutTimeline(*job, {45 * kNs}, {80 * kNs});
+  const LaunchStats got = StatsOfLaunches(cut.ranks[0], job->ranks[0]);
+  EXPECT_EQ(got.launches_count, 3);
+  EXPECT_EQ(got.min_delay_ps, 12 * kNs);
+  EXPECT_EQ(got.max_delay_ps, 30 * kNs);
+  EXPECT_THAT(got.queues, ElementsAre(QueueLength{1, 55.0 / 35, 3, 45 * kNs}));
+}
+
 // Percentiles of 1, ..., 200: 100 and 198.
 TEST(LaunchStatsTest, PercentilesAreDelaysThatOccurred) {
   RankSketch sketch;

@@ -121,6 +121,7 @@ TEST_F(AnalyzeTimelineTest, AStepIsAnalysedAlone) {
   EXPECT_EQ(step.end_ps(), 200'000);
   EXPECT_EQ(step.rank_times(0).compute_ps(), 60'000);
   EXPECT_EQ(step.kernels(0).count(), 2);
+  EXPECT_EQ(step.launches(1).launches_count(), 2);
   EXPECT_EQ(step.steps_count(), 2);  // The list stays whole.
   EXPECT_THAT(step.notices(), Contains(HasSubstr("only step 1 of 2, ProfilerStep#8")));
 }

@@ -1,3 +1,4 @@
+#include <algorithm>
 #include <string>
 
 #include "absl/strings/str_cat.h"
@@ -37,12 +38,20 @@ void ToProto(const LaunchStats& stats, const RankTrace& trace, v1::LaunchStats* 
   }
 }
 
+// Ranks that have no part in a step are missing from it.
+const RankTimeline& WholeOf(const RankTimeline& rank, const JobTimeline& whole) {
+  const auto found =
+      std::lower_bound(whole.ranks.begin(), whole.ranks.end(), rank.rank,
+                       [](const RankTimeline& a, int32_t number) { return a.rank < number; });
+  return found != whole.ranks.end() && found->rank == rank.rank ? *found : rank;
+}
+
 }  // namespace
 
 void FillLaunches(const SectionInput& input, v1::TimelineAnalysis* answer) {
   ListBudget budget;
   for (const RankTimeline& rank : input.job->ranks) {
-    const LaunchStats stats = StatsOfLaunches(rank);
+    const LaunchStats stats = StatsOfLaunches(rank, WholeOf(rank, *input.whole));
     if (stats.queues.empty()) continue;  // No device.
     ToProto(stats, *rank.trace, answer->add_launches());
     if (!budget.KeepLast(answer->mutable_launches())) {
