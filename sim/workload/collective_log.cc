@@ -13,32 +13,6 @@ bool Before(const CollectiveResult& a, const CollectiveResult& b) {
 
 }  // namespace
 
-double AlgorithmBytes(CollectiveType type, int64_t bytes, int32_t ranks_count) {
-  const double data = static_cast<double>(bytes);
-  return type == CollectiveType::kAllGather ? data * ranks_count : data;
-}
-
-double BusBytes(CollectiveType type, int64_t bytes, int32_t ranks_count) {
-  const double share = static_cast<double>(ranks_count - 1) / ranks_count;
-  double factor = 1;  // Broadcast, reduce: the root's, or the last rank's, whole buffer.
-  switch (type) {
-    case CollectiveType::kAllReduce:
-      factor = 2 * share;
-      break;
-    case CollectiveType::kAllGather:
-    case CollectiveType::kReduceScatter:
-    case CollectiveType::kReduceScatterBlock:
-    case CollectiveType::kAllToAll:
-    case CollectiveType::kGather:
-    case CollectiveType::kScatter:
-      factor = share;
-      break;
-    default:
-      break;
-  }
-  return AlgorithmBytes(type, bytes, ranks_count) * factor;
-}
-
 void CollectiveLog::Add(const CollectiveResult& result) {
   ++added_count_;
   kept_.push_back(result);

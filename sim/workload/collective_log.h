@@ -9,12 +9,6 @@
 
 namespace chakrad {
 
-// Bytes of data that the operation is about, and of those the share that the busiest rank has
-// to send: algorithm bandwidth and bus bandwidth as nccl-tests define them
-// (github.com/NVIDIA/nccl-tests, doc/PERFORMANCE.md). `bytes`: as CommOp::bytes.
-double AlgorithmBytes(CollectiveType type, int64_t bytes, int32_t ranks_count);
-double BusBytes(CollectiveType type, int64_t bytes, int32_t ranks_count);
-
 // Keeps the first `max_count` by (end, group, number), in whatever order they are added.
 // Amortised O(log max_count) an addition; at most 2 * max_count are held.
 class CollectiveLog {

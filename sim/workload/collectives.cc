@@ -10,6 +10,7 @@
 #include "sim/engine/event_kind.h"
 #include "sim/engine/semantics.h"
 #include "sim/workload/workload.h"
+#include "trace/model/comm_bytes.h"
 
 namespace chakrad {
 namespace {
