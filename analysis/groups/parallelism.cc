@@ -123,10 +123,14 @@ class Guesser {
       }
       AddDimension(group);
     }
-    for (size_t i = 0; i < groups_.size(); ++i) {
-      if (guessed[i]) continue;
-      guesses[i] = GuessByShape(groups_[i]);
-      absl::StrAppend(&guesses[i].reason, Besides(groups_[i]));
+    // What the world is for depends on what the others are.
+    for (const bool world : {false, true}) {
+      for (size_t i = 0; i < groups_.size(); ++i) {
+        if (guessed[i] || groups_[i].shape.is_world != world) continue;
+        guesses[i] = GuessByShape(groups_[i]);
+        absl::StrAppend(&guesses[i].reason, Besides(groups_[i]));
+        if (guesses[i].parallelism == Parallelism::kData) data_known_ = true;
+      }
     }
     return guesses;
   }
@@ -176,11 +180,11 @@ class Guesser {
   }
 
   ParallelismGuess OfWorld(const GroupEvidence& group) const {
-    if (dimensions_.empty() && !data_known_) return BySizes(group);
-    if (data_known_ || dimensions_.size() > 1) {
+    if (data_known_) {
       return {Parallelism::kUnknown,
               "all ranks of the job, of which other groups hold replicas: losses, norms, setup"};
     }
+    if (dimensions_.empty()) return BySizes(group);
     return {Parallelism::kData, "all ranks of the job reduce; no other group holds replicas"};
   }
 

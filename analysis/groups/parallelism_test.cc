@@ -107,7 +107,8 @@ TEST(ParallelismTest, TheWorldIsNotGuessedWhereOtherGroupsHoldReplicas) {
   world.shape.is_world = true;
   EXPECT_EQ(GuessOf(world), Kind::kData);
   EXPECT_EQ(GuessParallelism({world, Reducing(8, 4, "dp")})[0].parallelism, Kind::kUnknown);
-  EXPECT_EQ(GuessParallelism({world, Reducing(1, 4)})[0].parallelism, Kind::kData);
+  EXPECT_EQ(GuessParallelism({world, Reducing(8, 4)})[0].parallelism, Kind::kUnknown);
+  EXPECT_EQ(GuessParallelism({world, Reducing(1, 64, "tp")})[0].parallelism, Kind::kData);
 }
 
 TEST(GroupShapeTest, StridesAreOfMembersInAscendingOrder) {
