@@ -149,39 +149,54 @@ class Tree {
     }
   }
 
-  // Roots, which are the lowest rank of each set of ranks that ties connect, are references.
+  // The reference of each set of ranks that ties connect is the one whose clock is in the
+  // middle, so that one wrong clock does not move all others.
   void Fill(std::vector<ClockOffset>* offsets) {
-    std::vector<uint32_t> open;
-    std::vector<bool> reached(parent_.size(), false);
-    for (uint32_t root = 0; root < parent_.size(); ++root) {
-      if (reached[root]) continue;
-      reached[root] = true;
+    std::vector<bool> reached(neighbours_.size(), false);
+    for (uint32_t first = 0; first < neighbours_.size(); ++first) {
+      if (reached[first]) continue;
       ++sets_count_;
-      open.push_back(root);
-      while (!open.empty()) {
-        const uint32_t at = open.back();
-        open.pop_back();
-        for (const Tie& tie : neighbours_[at]) {
-          const uint32_t next = tie.a == at ? tie.b : tie.a;
-          if (reached[next]) continue;
-          reached[next] = true;
-          const ClockOffset& from = (*offsets)[at];
-          ClockOffset& to = (*offsets)[next];
-          to.offset_ps = tie.a == at ? SaturatingSubtract(from.offset_ps, tie.ahead_ps)
-                                     : SaturatingAdd(from.offset_ps, tie.ahead_ps);
-          to.spread_ps = SaturatingAdd(from.spread_ps, tie.spread_ps);
-          to.matched_count = tie.count;
-          if (at == root)
-            (*offsets)[root].matched_count = std::max((*offsets)[root].matched_count, tie.count);
-          open.push_back(next);
-        }
-      }
+      std::vector<uint32_t> set = FillFrom(first, offsets);
+      for (const uint32_t rank : set) reached[rank] = true;
+      if (set.size() < 2) continue;
+      const auto key = [&](uint32_t rank) { return std::pair((*offsets)[rank].offset_ps, rank); };
+      std::sort(set.begin(), set.end(), [&](uint32_t a, uint32_t b) { return key(a) < key(b); });
+      // Of two in the middle the lower rank.
+      FillFrom(std::min(set[(set.size() - 1) / 2], set[set.size() / 2]), offsets);
     }
   }
 
   size_t sets_count() const { return sets_count_; }
 
  private:
+  // Sets the offsets against `reference` of all that ties connect with it; returns these.
+  std::vector<uint32_t> FillFrom(uint32_t reference, std::vector<ClockOffset>* offsets) {
+    std::vector<std::pair<uint32_t, uint32_t>> open{{reference, kNone}};  // And from where.
+    std::vector<uint32_t> set;
+    (*offsets)[reference] = {.rank = (*offsets)[reference].rank};
+    while (!open.empty()) {
+      const auto [at, before] = open.back();
+      open.pop_back();
+      set.push_back(at);
+      for (const Tie& tie : neighbours_[at]) {
+        const uint32_t next = tie.a == at ? tie.b : tie.a;
+        if (next == before) continue;
+        const ClockOffset& from = (*offsets)[at];
+        ClockOffset& to = (*offsets)[next];
+        to.offset_ps = tie.a == at ? SaturatingSubtract(from.offset_ps, tie.ahead_ps)
+                                   : SaturatingAdd(from.offset_ps, tie.ahead_ps);
+        to.spread_ps = SaturatingAdd(from.spread_ps, tie.spread_ps);
+        to.matched_count = tie.count;
+        open.emplace_back(next, at);
+      }
+      if (at != reference) continue;
+      for (const Tie& tie : neighbours_[at]) {
+        (*offsets)[at].matched_count = std::max((*offsets)[at].matched_count, tie.count);
+      }
+    }
+    return set;
+  }
+
   uint32_t RootOf(uint32_t rank) {
     while (parent_[rank] != rank) rank = parent_[rank] = parent_[parent_[rank]];
     return rank;

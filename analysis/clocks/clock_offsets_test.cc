@@ -92,9 +92,10 @@ TEST(ClockOffsetsTest, InjectedOffsetsComeBack) {
     ASSERT_TRUE(estimate.should_align) << "seed " << seed;
     EXPECT_EQ(estimate.impossible_aligned_count, 0) << "seed " << seed;
     for (size_t rank = 0; rank < 4; ++rank) {
-      // Ends differ by up to 5 us, and a rank is at most two ties from rank 0.
-      EXPECT_NEAR(static_cast<double>(estimate.offsets[rank].offset_ps),
-                  static_cast<double>(-clocks.ahead_ns[rank] * kPsPerNs), 10.0 * kUs)
+      // Ends differ by up to 5 us, and two ranks are at most three ties apart.
+      EXPECT_NEAR(
+          static_cast<double>(estimate.offsets[rank].offset_ps - estimate.offsets[0].offset_ps),
+          static_cast<double>(-clocks.ahead_ns[rank] * kPsPerNs), 15.0 * kUs)
           << "seed " << seed << " rank " << rank;
     }
     // All ranks on one clock again: no more is to be aligned.
@@ -116,10 +117,22 @@ TEST(ClockOffsetsTest, ADriftingClockIsAlignedUpToItsDrift) {
     ASSERT_TRUE(estimate.should_align);
     const int64_t wanted_us[] = {0, -3000, 2000, -700};
     for (size_t rank = 0; rank < 4; ++rank) {
-      EXPECT_NEAR(static_cast<double>(estimate.offsets[rank].offset_ps),
-                  static_cast<double>(wanted_us[rank] * kUs), 45.0 * kUs)
+      EXPECT_NEAR(
+          static_cast<double>(estimate.offsets[rank].offset_ps - estimate.offsets[0].offset_ps),
+          static_cast<double>(wanted_us[rank] * kUs), 45.0 * kUs)
           << "seed " << seed << " rank " << rank;
     }
+  }
+}
+
+// Rank 0's clock is an hour ahead: it moves, the others do not.
+TEST(ClockOffsetsTest, OneWrongClockDoesNotMoveTheOthers) {
+  FakeJob fake = MakeJob(1, {.ahead_ns = {3'600'000'000'000, 0, 0, 0}, .drift = {}}, 50, 5'000);
+  const ClockEstimate estimate = EstimateOf(fake.Timeline());
+  ASSERT_TRUE(estimate.should_align);
+  EXPECT_NEAR(static_cast<double>(estimate.offsets[0].offset_ps), -3600e12, 15.0 * kUs);
+  for (size_t rank = 1; rank < 4; ++rank) {
+    EXPECT_NEAR(static_cast<double>(estimate.offsets[rank].offset_ps), 0, 15.0 * kUs);
   }
 }
 
