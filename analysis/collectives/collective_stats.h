@@ -30,10 +30,10 @@ struct CollectiveStats {
   double bus_bandwidth = 0;
 };
 
-// The operations that have a time in `job`, by type (in the order of CollectiveType, then SEND,
-// RECV), then by size. `matches`: MatchComm of the whole timeline that `job` is or is a part of.
-// An operation that a part cuts counts with what is inside; its bandwidth is that of the whole
-// one. O(k log n) for k operations and n intervals.
+// The operations that have a time in `job` and a type, by type (in the order of CollectiveType,
+// then SEND, RECV), then by size. `matches`: MatchComm of the whole timeline that `job` is or is a
+// part of. An operation that a part cuts counts with what is inside; its bandwidth is that of the
+// whole one. O(k log n) for k operations and n intervals.
 std::vector<CollectiveStats> ComputeCollectiveStats(const JobTimeline& job,
                                                     const CommMatches& matches);
 

@@ -3,6 +3,13 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <algorithm>
+#include <map>
+#include <numeric>
+#include <random>
+#include <string>
+
+#include "absl/strings/str_cat.h"
 #include "analysis/collectives/size_bucket.h"
 #include "analysis/testing/fake_job.h"
 #include "trace/model/comm_bytes.h"
@@ -155,6 +162,49 @@ TEST(CollectiveStatsTest, APartCutsTimesAndNotBandwidth) {
   EXPECT_EQ(all[0].total_ps, 50 * kNs);
   EXPECT_EQ(all[0].exposed_ps, 0);
   EXPECT_DOUBLE_EQ(all[0].algorithm_bandwidth, 10e9);
+}
+
+// Against counting nanosecond by nanosecond.
+TEST(CollectiveStatsTest, TimesAreThoseOfCountingEachNanosecond) {
+  for (uint32_t seed = 0; seed < 100; ++seed) {
+    std::mt19937 random(seed);
+    const auto below = [&random](uint32_t n) { return static_cast<int64_t>(random() % n); };
+    FakeJob fake(2);
+    std::map<std::string, std::vector<int64_t>> times_ns;
+    std::map<std::string, int64_t> exposed_ns;
+    for (int32_t rank = 0; rank < 2; ++rank) {
+      std::vector<bool> computes(400, false);
+      for (int i = 0; i < 15; ++i) {
+        const int64_t start_ns = below(300), end_ns = start_ns + below(30);
+        fake.Compute(rank, start_ns, end_ns);
+        std::fill(computes.begin() + start_ns, computes.begin() + end_ns, true);
+      }
+      for (int i = 0; i < 20; ++i) {
+        const Type type = below(2) == 0 ? Type::kAllReduce : Type::kAllToAll;
+        const int64_t bytes = 1 << below(20), start_ns = below(300);
+        const int64_t end_ns = start_ns + 1 + below(60);
+        fake.Collective(rank, kWorldGroup, type, bytes, start_ns, end_ns);
+        const std::string row = absl::StrCat(CollectiveTypeName(type), SizeBucketOf(bytes));
+        times_ns[row].push_back(end_ns - start_ns);
+        for (int64_t at_ns = start_ns; at_ns < end_ns; ++at_ns) {
+          exposed_ns[row] += computes[static_cast<size_t>(at_ns)] ? 0 : 1;
+        }
+      }
+    }
+    const std::vector<CollectiveStats> all = StatsOf(fake.Timeline());
+    ASSERT_EQ(all.size(), times_ns.size());
+    for (const CollectiveStats& stats : all) {
+      const std::string row = absl::StrCat(stats.type, stats.size_bucket);
+      std::vector<int64_t>& sorted = times_ns[row];
+      std::sort(sorted.begin(), sorted.end());
+      ASSERT_EQ(stats.count, static_cast<int64_t>(sorted.size())) << "seed " << seed;
+      EXPECT_EQ(stats.min_ps, sorted.front() * kNs);
+      EXPECT_EQ(stats.median_ps, sorted[(sorted.size() - 1) / 2] * kNs);
+      EXPECT_EQ(stats.max_ps, sorted.back() * kNs);
+      EXPECT_EQ(stats.total_ps, std::accumulate(sorted.begin(), sorted.end(), int64_t{0}) * kNs);
+      EXPECT_EQ(stats.exposed_ps, exposed_ns[row] * kNs) << "seed " << seed << " " << row;
+    }
+  }
 }
 
 TEST(CollectiveStatsTest, WithoutCommunicationThereIsNothing) {

@@ -69,15 +69,14 @@ class Accounts {
     for (const TimelineInterval& interval : rank.intervals) {
       if (interval.kind != IntervalKind::kComm) continue;
       const CommOp* op = rank.trace->CommOf(interval.node);
-      if (op == nullptr) continue;
-      const uint32_t group = GroupOf(rank, *op, *job_.trace);
+      const uint32_t group = op == nullptr ? kNone : GroupOf(rank, *op, *job_.trace);
       owned.push_back({interval.start_ps, interval.end_ps, group});
       Account& account = accounts_[group];
       if (account.stats.count == 0 && group < job_.trace->groups.size()) {
         const size_t size = job_.trace->groups[group].ranks.size();
         account.group_size = std::max<int64_t>(static_cast<int64_t>(size), 1);
       }
-      AddOperation(rank, interval, *op, &account);
+      AddOperation(rank, interval, op, &account);
     }
     // By start already; equal ones by group.
     std::stable_sort(owned.begin(), owned.end(), [](const Owned& a, const Owned& b) {
@@ -95,28 +94,29 @@ class Accounts {
     }
   }
 
-  void AddOperation(const RankTimeline& rank, const TimelineInterval& interval, const CommOp& op,
+  void AddOperation(const RankTimeline& rank, const TimelineInterval& interval, const CommOp* op,
                     Account* account) {
     GroupStats& stats = account->stats;
     GroupEvidence& evidence = account->evidence;
-    const int64_t bytes = std::max<int64_t>(op.bytes, 0);
+    const int64_t bytes = op == nullptr ? 0 : std::max<int64_t>(op->bytes, 0);
     ++stats.count;
     stats.bytes = SaturatingAdd(stats.bytes, bytes);
     stats.total_ps = SaturatingAdd(stats.total_ps, interval.end_ps - interval.start_ps);
+    if (op == nullptr) return;
     if (std::exchange(account->last_rank, rank.rank) != rank.rank) ++evidence.users_count;
     if (rank.trace->type[interval.node] != NodeType::kCommColl) {
       ++evidence.messages_count;
       evidence.messages_bytes += static_cast<double>(bytes);
       return;
     }
-    const double data = AlgorithmBytes(op.collective, bytes, account->group_size);
-    if (op.collective == CollectiveType::kAllToAll) {
+    const double data = AlgorithmBytes(op->collective, bytes, account->group_size);
+    if (op->collective == CollectiveType::kAllToAll) {
       ++evidence.all_to_alls_count;
       evidence.all_to_alls_bytes += data;
-    } else if (IsReduction(op.collective)) {
+    } else if (IsReduction(op->collective)) {
       ++evidence.reductions_count;
       evidence.reductions_bytes += data;
-      account->reductions.emplace_back(op.collective, bytes);
+      account->reductions.emplace_back(op->collective, bytes);
     }
   }
 
