@@ -357,7 +357,10 @@ bool IsSynchronising(CollectiveType type) {
 }
 
 uint32_t GroupOf(const RankTimeline& rank, const CommOp& op, const Trace& job) {
-  return op.group < job.groups.size() ? rank.GroupFor(op, job) : kWorldGroup;
+  if (op.group >= job.groups.size()) return kWorldGroup;
+  // Everybody is in the world: not to be searched for.
+  if (op.group == kWorldGroup && rank.copy == nullptr) return kWorldGroup;
+  return rank.GroupFor(op, job);
 }
 
 std::string GroupLabel(const Trace& trace, uint32_t group) {
