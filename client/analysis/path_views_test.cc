@@ -95,5 +95,19 @@ TEST(DiffViewTest, TellsChangesWithTheirSigns) {
   EXPECT_THAT(text, Not(HasSubstr("removed  ")));
 }
 
+TEST(QualityViewTest, ShowsTheScoreItsPartsAndThePeriodicity) {
+  v1::TimelineAnalysis answer;
+  EXPECT_EQ(QualityText(answer), "");
+  answer.mutable_quality()->set_quality_score(0.875);
+  answer.mutable_quality()->set_warnings_count(1234);
+  answer.mutable_quality()->set_periodicity(0.98);
+  (*answer.mutable_quality()->mutable_quality_parts())["records"] = 1;
+  EXPECT_EQ(QualityText(answer),
+            "quality 0.875: 0 errors, 1,234 warnings\n"
+            "part                  share\n"
+            "records               1.000\n"
+            "periodicity of steps  0.980\n");
+}
+
 }  // namespace
 }  // namespace chakrad::client

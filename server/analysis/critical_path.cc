@@ -8,12 +8,14 @@
 #include <vector>
 
 #include "absl/strings/str_cat.h"
+#include "analysis/clocks/clock_offsets.h"
 #include "analysis/critical_path/scaling.h"
 #include "chakrad/v1/analysis.pb.h"
 #include "common/status.h"
 #include "common/utf8.h"
 #include "server/analysis/analyze_timeline.h"
 #include "server/analysis/load_timeline.h"
+#include "server/analysis/select_step.h"
 #include "server/limits.h"
 
 namespace chakrad {
@@ -107,13 +109,22 @@ absl::Status FindCriticalPath(const v1::FindCriticalPathRequest& request, TraceS
         absl::StrCat("top: ", request.top(), " is not in [0, ", kMaxAnalysisTop, "]"));
   }
   const v1::TimelineSelection& selection = request.timeline();
-  if (selection.has_step()) return absl::UnimplementedError("step: not yet");
   const std::vector<int32_t> ranks(selection.ranks().begin(), selection.ranks().end());
-  ASSIGN_OR_RETURN(const LoadedTimeline loaded,
+  ASSIGN_OR_RETURN(LoadedTimeline loaded,
                    LoadTimeline(selection.name(), ranks, false, traces, jobs));
-  const CausalGraph graph = BuildCausalGraph(loaded.job, loaded.job);
-  std::vector<std::string> notices = loaded.job.notices;
-  notices.insert(notices.end(), graph.notices.begin(), graph.notices.end());
+  EstimateAndAlign(!request.keep_clocks(), &loaded.job);
+  JobTimeline part;
+  if (selection.has_step()) {
+    ASSIGN_OR_RETURN(part, SelectStep(loaded.job, selection.step()));
+  }
+  const JobTimeline& job = selection.has_step() ? part : loaded.job;
+  const CausalGraph graph = BuildCausalGraph(job, loaded.job);
+  std::vector<std::string> notices = job.notices;
+  for (const std::string& notice : graph.notices) {
+    if (std::find(notices.begin(), notices.end(), notice) == notices.end()) {
+      notices.push_back(notice);
+    }
+  }
   const TimeFactors unchanged;
   const Replay replay(graph, unchanged);
   const std::vector<PathStep> steps = FindCriticalPath(graph, replay);
