@@ -240,7 +240,7 @@ std::vector<NodeRef> OnTimeline(const std::vector<NodeRef>& refs,
   return kept;
 }
 
-void AddMeeting(Meeting meeting, CausalGraph* graph, Counts* counts) {
+void AddMeeting(RankMeeting meeting, CausalGraph* graph, Counts* counts) {
   if (meeting.joins.empty() || meeting.joins.size() + meeting.waits.size() < 2) return;
   int64_t last_ps = kNoTimePs;
   for (const NodeRef& join : meeting.joins) {
@@ -279,7 +279,7 @@ void AddMeetings(const JobTimeline& whole, CausalGraph* graph, Counts* counts) {
   }
   const CommMatches matches = MatchComm(whole);
   graph->notices.insert(graph->notices.end(), matches.notices.begin(), matches.notices.end());
-  for (const Meeting& meeting : MeetingsOf(matches)) {
+  for (const RankMeeting& meeting : MeetingsOf(matches)) {
     AddMeeting({meeting.is_message, meeting.may_leave, OnTimeline(meeting.joins, index_of, *graph),
                 OnTimeline(meeting.waits, index_of, *graph)},
                graph, counts);

@@ -105,7 +105,7 @@ struct CausalGraph {
   int64_t end_ps = 0;             // and its own end: not before.
   std::vector<RankCauses> ranks;  // As JobTimeline::ranks.
   // Of all with times in `job`. Members that ended before the last one joined do not wait.
-  std::vector<Meeting> meetings;
+  std::vector<RankMeeting> meetings;
   std::vector<std::string> notices;
 };
 

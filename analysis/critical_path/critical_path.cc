@@ -14,7 +14,7 @@ constexpr absl::string_view kKindNames[kIntervalKindsCount] = {"compute", "comm"
 
 class Walker {
  public:
-  Walker(const CausalGraph& graph, const Replay& replay)
+  Walker(const CausalGraph& graph, const CausalReplay& replay)
       : graph_(graph), replay_(replay), at_(replay.last()), until_ps_(replay.end_ps()) {}
 
   std::vector<PathStep> Walk() {
@@ -61,7 +61,7 @@ class Walker {
   // From a node that waited to the one that it waited for.
   void StepToLastJoin() {
     const MeetingLink& link = *causes().LinkOf(at_.node);
-    const Meeting& meeting = graph_.meetings[link.waits];
+    const RankMeeting& meeting = graph_.meetings[link.waits];
     NameEdges(meeting.is_message ? PathEdge::kMessage : PathEdge::kCollective);
     for (const NodeRef& join : meeting.joins) {
       if (replay_.StartPs(join.rank, join.node) != replay_.MetPs(link.waits)) continue;
@@ -101,7 +101,7 @@ class Walker {
   }
 
   const CausalGraph& graph_;
-  const Replay& replay_;
+  const CausalReplay& replay_;
   NodeRef at_;
   int64_t until_ps_;
   size_t unnamed_ = 0;
@@ -138,7 +138,7 @@ absl::string_view PathClassName(const PathStep& step) {
   return step.is_gap ? absl::string_view("gap") : kKindNames[static_cast<int>(step.kind)];
 }
 
-std::vector<PathStep> FindCriticalPath(const CausalGraph& graph, const Replay& replay) {
+std::vector<PathStep> FindCriticalPath(const CausalGraph& graph, const CausalReplay& replay) {
   return Walker(graph, replay).Walk();
 }
 

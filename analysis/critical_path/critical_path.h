@@ -46,7 +46,7 @@ absl::string_view PathClassName(const PathStep& step);
 // job's start: before an operation comes the cause that held it back last; in a collective or a
 // receive, whoever came last. The steps are in order of time, not empty, and cover
 // [graph.start_ps, replay.end_ps()) without holes. O(steps * causes).
-std::vector<PathStep> FindCriticalPath(const CausalGraph& graph, const Replay& replay);
+std::vector<PathStep> FindCriticalPath(const CausalGraph& graph, const CausalReplay& replay);
 
 // O(steps log steps).
 PathShares SharesOf(const CausalGraph& graph, const std::vector<PathStep>& steps);

@@ -40,7 +40,7 @@ struct Path {
 
   TimeFactors factors;
   CausalGraph graph;
-  Replay replay;
+  CausalReplay replay;
   std::vector<PathStep> steps;
 };
 
@@ -77,7 +77,7 @@ void ExpectIdentity(const Path& path) {
 TEST(CriticalPathTest, KernelsThatWaitForTheirStreamHideTheirLaunches) {
   // thread |aa bb|                    a 0-10, b 10-20
   // stream |  KKKKKK LLLL|            K 15-60, launched by a; L 62-90, launched by b
-  TestJob job(1);
+  RecordedJob job(1);
   job.Host(0, "a", 0, 10);
   job.Host(0, "b", 10, 20, {{0, EdgeKind::kThreadOrder}});
   job.Kernel(0, "K", 15, 60, {{0, EdgeKind::kLaunch}});
@@ -96,7 +96,7 @@ TEST(CriticalPathTest, KernelsThatWaitForTheirStreamHideTheirLaunches) {
 
 TEST(CriticalPathTest, ALaunchInTheMiddleOfACallEndsThePartOfTheCallThatCounts) {
   // a 0-50 launches K, which starts at 20 and runs to 100: nothing else held K back.
-  TestJob job(1);
+  RecordedJob job(1);
   job.Host(0, "a", 0, 50);
   job.Kernel(0, "K", 20, 100, {{0, EdgeKind::kLaunch}});
   const Path path(job.Make());
@@ -107,7 +107,7 @@ TEST(CriticalPathTest, ALaunchInTheMiddleOfACallEndsThePartOfTheCallThatCounts) 
 
 TEST(CriticalPathTest, ACallThatStillRunsDidNotHoldBackWhatWaitedForItsStream) {
   // a 0-80 launches L at some time; L starts at 62, 2 after K ended on the stream.
-  TestJob job(1);
+  RecordedJob job(1);
   job.Host(0, "a", 0, 80);
   job.Kernel(0, "K", 5, 60);
   job.Kernel(0, "L", 62, 90, {{0, EdgeKind::kLaunch}});
@@ -123,7 +123,7 @@ TEST(CriticalPathTest, CallsWithinCallsCountOnce) {
   // linear |pppppppppppppppp|      0-100, of which its own are 0-20 and 70-100
   // mm     |    mmmmmmmm    |      20-70
   // next                       xx  104-110
-  TestJob job(1);
+  RecordedJob job(1);
   job.Host(0, "linear", 0, 100);
   job.Host(0, "mm", 20, 70, {{0, EdgeKind::kControl}});
   job.Host(0, "next", 104, 110, {{1, EdgeKind::kThreadOrder}});
@@ -139,7 +139,7 @@ TEST(CriticalPathTest, CallsWithinCallsCountOnce) {
 
 TEST(CriticalPathTest, WorkGoesToTheOperationThatTheLinkerGaveItTo) {
   // As above, linked: mm's work lasts until its caller ends.
-  TestJob job(1);
+  RecordedJob job(1);
   job.Host(0, "linear", 0, 100, {}, 20);
   job.Host(0, "mm", 20, 100, {{0, EdgeKind::kControl}, {0, EdgeKind::kThreadOrder}}, 80);
   job.Host(0, "next", 104, 110, {{1, EdgeKind::kThreadOrder}}, 6);
@@ -155,7 +155,7 @@ TEST(CriticalPathTest, WorkGoesToTheOperationThatTheLinkerGaveItTo) {
 TEST(CriticalPathTest, AHostThatWaitsForTheDeviceGoesOnAfterIt) {
   // thread |a  ssssssssss b|   s (synchronise) 10-95 works 2; b 97-100 waits for K by kSync
   // stream |  KKKKKKKKKK   |   K 12-94
-  TestJob job(1);
+  RecordedJob job(1);
   job.Host(0, "a", 0, 10, {}, 10);
   job.Host(0, "s", 10, 95, {{0, EdgeKind::kThreadOrder}}, 2);
   job.Kernel(0, "K", 12, 94, {{0, EdgeKind::kLaunch}});
@@ -171,7 +171,7 @@ TEST(CriticalPathTest, AHostThatWaitsForTheDeviceGoesOnAfterIt) {
 TEST(CriticalPathTest, ACollectiveWaitsForWhoJoinsLast) {
   // r0 |KKKK nnnnnnnnnnnnnn|   K 0-10, n 10-70
   // r1 |KKKKKKKKKKKKK nnnnn|   K 0-50, n 52-69
-  TestJob job(2);
+  RecordedJob job(2);
   job.Kernel(0, "K0", 0, 10);
   job.AllReduce(0, 10, 70, {{0, EdgeKind::kData}});
   job.Kernel(1, "K1", 0, 50);
@@ -187,7 +187,7 @@ TEST(CriticalPathTest, ACollectiveWaitsForWhoJoinsLast) {
 TEST(CriticalPathTest, AReceiveWaitsForItsSend) {
   // r0 |KKKKKKKK ss|   K 0-40, send 40-45
   // r1 |rrrrrrrrrrrr LL|   receive 0-60, L 60-80
-  TestJob job(2);
+  RecordedJob job(2);
   job.Kernel(0, "K", 0, 40);
   job.Message(0, false, 1, 40, 45, {{0, EdgeKind::kData}});
   job.Message(1, true, 0, 0, 60);
@@ -199,7 +199,7 @@ TEST(CriticalPathTest, AReceiveWaitsForItsSend) {
 }
 
 TEST(CriticalPathTest, OneRankAloneCountsItsWaitingAsCommunication) {
-  TestJob job(2);
+  RecordedJob job(2);
   job.Kernel(0, "K", 0, 10);
   job.AllReduce(0, 10, 70, {{0, EdgeKind::kData}});
   const Path path(job.Make());
@@ -209,7 +209,7 @@ TEST(CriticalPathTest, OneRankAloneCountsItsWaitingAsCommunication) {
 
 TEST(CriticalPathTest, MarksAreWalkedThrough) {
   // b depends on a by way of a mark alone.
-  TestJob job(1);
+  RecordedJob job(1);
   job.Host(0, "a", 0, 10);
   job.Mark(0, "step", 10, 50, {{0, EdgeKind::kThreadOrder}});
   job.Host(0, "b", 12, 30, {{1, EdgeKind::kControl}});
@@ -223,7 +223,7 @@ TEST(CriticalPathTest, MarksAreWalkedThrough) {
 
 TEST(CriticalPathTest, ClocksThatDisagreeMakeNobodyWait) {
   // Rank 1's clock is 1000 ahead: on rank 0 the collective ended before rank 1 joined.
-  TestJob job(2);
+  RecordedJob job(2);
   job.AllReduce(0, 0, 20);
   job.AllReduce(1, 1000, 1020);
   const Path path(job.Make());
@@ -235,7 +235,7 @@ TEST(CriticalPathTest, ClocksThatDisagreeMakeNobodyWait) {
 }
 
 TEST(CriticalPathTest, OperationsThatDifferInOrderDoNotMeet) {
-  TestJob job(2);
+  RecordedJob job(2);
   job.Collective(0, CollectiveType::kAllReduce, 0, 10);
   job.Collective(0, CollectiveType::kBroadcast, 10, 20);
   job.Collective(1, CollectiveType::kBroadcast, 5, 10);
@@ -248,7 +248,7 @@ TEST(CriticalPathTest, OperationsThatDifferInOrderDoNotMeet) {
 }
 
 TEST(CriticalPathTest, DependenciesThatPointBackInTimeAreLeftOutAndCounted) {
-  TestJob job(1);
+  RecordedJob job(1);
   job.Kernel(0, "K", 50, 60, {{1, EdgeKind::kData}});
   job.Kernel(0, "L", 70, 90);
   const Path path(job.Make());
@@ -262,7 +262,7 @@ TEST(CriticalPathTest, DependenciesThatPointBackInTimeAreLeftOutAndCounted) {
 TEST(CriticalPathTest, PartOfATimelineKeepsTheNumbersOfItsCollectives) {
   // Cut at 100: rank 0's first collective ends before, rank 1's reaches into the part. Counted
   // in the part alone, rank 1's first would meet rank 0's second.
-  TestJob maker(2);
+  RecordedJob maker(2);
   maker.AllReduce(0, 0, 99);
   maker.Kernel(0, "K", 100, 180);
   maker.AllReduce(0, 180, 200, {{1, EdgeKind::kData}});

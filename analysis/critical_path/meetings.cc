@@ -4,10 +4,10 @@
 
 namespace chakrad {
 
-std::vector<Meeting> MeetingsOf(const CommMatches& matches) {
-  std::vector<Meeting> meetings;
+std::vector<RankMeeting> MeetingsOf(const CommMatches& matches) {
+  std::vector<RankMeeting> meetings;
   for (const CollectiveMatch& match : matches.collectives) {
-    Meeting meeting{.is_message = false, .may_leave = !IsSynchronising(match.type)};
+    RankMeeting meeting{.is_message = false, .may_leave = !IsSynchronising(match.type)};
     for (const uint32_t index : matches.MembersOf(match)) {
       const CommEvent& event = matches.events[index];
       if (event.timed()) meeting.joins.push_back({event.rank_index, event.node});

@@ -17,7 +17,7 @@ struct NodeRef {
 };
 
 // All of `joins` must have started before any of `waits` gets anywhere.
-struct Meeting {
+struct RankMeeting {
   bool is_message = false;     // One send, one receive; else a collective.
   bool may_leave = false;      // With a root: some members need not wait for others.
   std::vector<NodeRef> joins;  // By rank. A collective's members; of a message the send.
@@ -26,7 +26,7 @@ struct Meeting {
 
 // Of the matched operations that have times on two ranks or more; collectives in order of (group,
 // number), then messages. O(events).
-std::vector<Meeting> MeetingsOf(const CommMatches& matches);
+std::vector<RankMeeting> MeetingsOf(const CommMatches& matches);
 
 }  // namespace chakrad
 

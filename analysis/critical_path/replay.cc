@@ -16,31 +16,31 @@ int64_t ScaledPs(int64_t ps, double factor) {
   return static_cast<int64_t>(std::llround(scaled));
 }
 
-Replay::Replay(const CausalGraph& graph, const TimeFactors& factors)
+CausalReplay::CausalReplay(const CausalGraph& graph, const TimeFactors& factors)
     : graph_(graph), factors_(factors), met_ps_(graph.meetings.size(), kNoTimePs) {
   for (const RankCauses& rank : graph.ranks) {
     start_ps_.emplace_back(rank.start_ps.size(), kNoTimePs);
   }
-  for (const Meeting& meeting : graph.meetings) {
+  for (const RankMeeting& meeting : graph.meetings) {
     joins_left_.push_back(static_cast<uint32_t>(meeting.joins.size()));
   }
   Run();
   FindLast();
 }
 
-int64_t Replay::AnchorPs(uint32_t rank, uint32_t node) const {
+int64_t CausalReplay::AnchorPs(uint32_t rank, uint32_t node) const {
   const MeetingLink* link = graph_.ranks[rank].LinkOf(node);
   if (link == nullptr || link->waits == kNone) return start_ps_[rank][node];
   return std::max(start_ps_[rank][node], met_ps_[link->waits]);
 }
 
-int64_t Replay::EndPs(uint32_t rank, uint32_t node) const {
+int64_t CausalReplay::EndPs(uint32_t rank, uint32_t node) const {
   const RankCauses& causes = graph_.ranks[rank];
   const int64_t own_ps = SaturatingSubtract(causes.end_ps[node], causes.AnchorPs(node));
   return SaturatingAdd(AnchorPs(rank, node), ScaledPs(own_ps, factors_.Of(rank, node)));
 }
 
-int64_t Replay::ArrivalPs(uint32_t rank, uint32_t cause, uint32_t node) const {
+int64_t CausalReplay::ArrivalPs(uint32_t rank, uint32_t cause, uint32_t node) const {
   const RankCauses& causes = graph_.ranks[rank];
   const int64_t point_ps = causes.PointPs(cause, node);
   const int64_t anchor_ps = causes.AnchorPs(cause);
@@ -53,12 +53,12 @@ int64_t Replay::ArrivalPs(uint32_t rank, uint32_t cause, uint32_t node) const {
   return SaturatingAdd(AnchorPs(rank, cause), ScaledPs(own_ps, factors_.Of(rank, cause)));
 }
 
-int64_t Replay::end_ps() const {
+int64_t CausalReplay::end_ps() const {
   const int64_t tail_ps = SaturatingSubtract(graph_.end_ps, graph_.last_end_ps);
   return SaturatingAdd(last_end_ps_, ScaledPs(tail_ps, factors_.gaps));
 }
 
-uint32_t Replay::Start(uint32_t rank, uint32_t node) {
+uint32_t CausalReplay::Start(uint32_t rank, uint32_t node) {
   const RankCauses& causes = graph_.ranks[rank];
   int64_t ready_ps = kNoTimePs;
   uint32_t open = kNone;
@@ -79,7 +79,7 @@ uint32_t Replay::Start(uint32_t rank, uint32_t node) {
 
 // A rank runs until it needs to know the end of a meeting that somebody has not joined yet; whoever
 // joins last wakes it. In recorded time every join comes before that need, so that all get through.
-void Replay::Run() {
+void CausalReplay::Run() {
   std::vector<std::vector<uint32_t>> asleep(graph_.meetings.size());  // Ranks, by meeting.
   std::vector<uint32_t> place(graph_.ranks.size(), 0);
   std::vector<uint32_t> awake;
@@ -106,7 +106,7 @@ void Replay::Run() {
   }
 }
 
-void Replay::FindLast() {
+void CausalReplay::FindLast() {
   last_end_ps_ = graph_.start_ps;
   for (uint32_t rank = 0; rank < graph_.ranks.size(); ++rank) {
     const RankCauses& causes = graph_.ranks[rank];

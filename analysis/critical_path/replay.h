@@ -23,10 +23,10 @@ struct TimeFactors {
 int64_t ScaledPs(int64_t ps, double factor);
 
 // When everything happens then. `graph` and `factors` must outlive it.
-class Replay {
+class CausalReplay {
  public:
   // O(nodes + edges). 8 bytes a node.
-  Replay(const CausalGraph& graph, const TimeFactors& factors);
+  CausalReplay(const CausalGraph& graph, const TimeFactors& factors);
 
   int64_t StartPs(uint32_t rank, uint32_t node) const { return start_ps_[rank][node]; }
   // When it stopped waiting for other ranks: its start where it did not.

@@ -21,9 +21,9 @@ inline constexpr Queue kCommStream{Queue::Kind::kDeviceStream, 0, 20};
 using Deps = std::vector<std::pair<uint64_t, EdgeKind>>;
 
 // Node ids are their indices in the rank: 0, 1, ...
-class TestJob {
+class RecordedJob {
  public:
-  explicit TestJob(int32_t world_size) : builders_(world_size) {
+  explicit RecordedJob(int32_t world_size) : builders_(world_size) {
     trace_.world_size = world_size;
     for (int32_t rank = 0; rank < world_size; ++rank) builders_[rank].header().rank = rank;
     trace_.groups.push_back({"world", "", {}});

@@ -28,7 +28,7 @@ int64_t SpanNs(const CausalGraph& graph, const std::vector<Scaling>& scalings) {
   std::vector<std::string> notices;
   const absl::StatusOr<TimeFactors> factors = FactorsOf(graph, scalings, &notices);
   EXPECT_THAT(factors.status(), IsOk());
-  return (Replay(graph, *factors).end_ps() - graph.start_ps) / 1000;
+  return (CausalReplay(graph, *factors).end_ps() - graph.start_ps) / 1000;
 }
 
 absl::Status ErrorOf(const CausalGraph& graph, const Scaling& scaling) {
@@ -49,7 +49,7 @@ class WhatIfTest : public ::testing::Test {
     job_.Kernel(0, "relu", 101, 131, {{2, EdgeKind::kSync}, {1, EdgeKind::kStreamOrder}});
     graph_ = BuildCausalGraph(job_.Make(), job_.Make());
   }
-  TestJob job_;
+  RecordedJob job_;
   CausalGraph graph_;
 };
 
@@ -108,7 +108,7 @@ TEST_F(WhatIfTest, AClassWithoutOperationsIsNoted) {
 
 TEST(WhatIfAcrossRanksTest, FasterComputeOnTheSlowRankMovesTheWait) {
   // r0: K 0-10, n 10-70; r1: K 0-50, n 52-69. The collective itself takes 18 on r0, 17 on r1.
-  TestJob job(2);
+  RecordedJob job(2);
   job.Kernel(0, "K", 0, 10);
   job.AllReduce(0, 10, 70, {{0, EdgeKind::kData}});
   job.Kernel(1, "K", 0, 50);
@@ -123,13 +123,13 @@ TEST(WhatIfAcrossRanksTest, FasterComputeOnTheSlowRankMovesTheWait) {
   std::vector<std::string> notices;
   const absl::StatusOr<TimeFactors> factors = FactorsOf(graph, {{"rank:1", 0.1}}, &notices);
   ASSERT_THAT(factors.status(), IsOk());
-  const Replay replay(graph, *factors);
+  const CausalReplay replay(graph, *factors);
   EXPECT_THAT(SharesOf(graph, FindCriticalPath(graph, replay)).by_rank,
               ElementsAre(PathShare{"0", 28'000, 2}));
 }
 
 TEST(WhatIfAcrossRanksTest, ASlowerSendDelaysItsReceive) {
-  TestJob job(2);
+  RecordedJob job(2);
   job.Kernel(0, "K", 0, 40);
   job.Message(0, false, 1, 40, 45, {{0, EdgeKind::kData}});
   job.Message(1, true, 0, 0, 60);
@@ -162,7 +162,7 @@ struct RandomJob {
   std::vector<std::vector<Node>> ranks;
   std::vector<int64_t> all_joined_ns;  // Of each collective.
 
-  RandomJob(uint64_t seed, TestJob* job) : random(seed), ranks_count(1 + Draw(3)) {
+  RandomJob(uint64_t seed, RecordedJob* job) : random(seed), ranks_count(1 + Draw(3)) {
     ranks.resize(ranks_count);
     last_on.assign(ranks_count, {kNoNode, kNoNode, kNoNode});
     // Without a device the host's operations would be the rank's compute.
@@ -232,7 +232,7 @@ struct RandomJob {
     all_joined_ns.push_back(joined_ns);
   }
 
-  void Write(TestJob* job) {
+  void Write(RecordedJob* job) {
     for (int32_t rank = 0; rank < ranks_count; ++rank) {
       for (size_t i = 0; i < ranks[rank].size(); ++i) {
         const Node& node = ranks[rank][i];
@@ -288,7 +288,7 @@ struct RandomJob {
 TEST(WhatIfPropertyTest, AgreesWithTheLongestPathFoundByRecursion) {
   for (uint64_t seed = 1; seed <= 200; ++seed) {
     SCOPED_TRACE(seed);
-    TestJob job(3);
+    RecordedJob job(3);
     RandomJob made(seed, &job);
     const CausalGraph graph = BuildCausalGraph(job.Make(), job.Make());
     EXPECT_THAT(graph.notices, IsEmpty());
@@ -304,7 +304,7 @@ TEST(WhatIfPropertyTest, AgreesWithTheLongestPathFoundByRecursion) {
 TEST(WhatIfPropertyTest, LessTimeNeverMakesAJobLonger) {
   for (uint64_t seed = 1; seed <= 100; ++seed) {
     SCOPED_TRACE(seed);
-    TestJob job(3);
+    RecordedJob job(3);
     const RandomJob made(seed, &job);
     const CausalGraph graph = BuildCausalGraph(job.Make(), job.Make());
     for (const char* name : {"compute", "comm", "host", "gaps", "rank:0", "name:k"}) {
@@ -324,14 +324,14 @@ TEST(WhatIfPropertyTest, LessTimeNeverMakesAJobLonger) {
 TEST(WhatIfPropertyTest, TheReplayedPathCoversTheReplayedTime) {
   for (uint64_t seed = 1; seed <= 100; ++seed) {
     SCOPED_TRACE(seed);
-    TestJob job(3);
+    RecordedJob job(3);
     const RandomJob made(seed, &job);
     const CausalGraph graph = BuildCausalGraph(job.Make(), job.Make());
     std::vector<std::string> notices;
     const absl::StatusOr<TimeFactors> factors =
         FactorsOf(graph, {{"compute", 0.3}, {"rank:0", 1.9}, {"gaps", 0.7}}, &notices);
     ASSERT_THAT(factors.status(), IsOk());
-    const Replay replay(graph, *factors);
+    const CausalReplay replay(graph, *factors);
     int64_t at_ps = graph.start_ps;
     for (const PathStep& step : FindCriticalPath(graph, replay)) {
       EXPECT_EQ(step.start_ps, at_ps);

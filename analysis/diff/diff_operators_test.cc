@@ -28,7 +28,7 @@ std::vector<std::string> Texts(const std::vector<OperatorChange>& changes) {
 }
 
 TEST(DiffOperatorsTest, TellsWhatCameWentAndChanged) {
-  TestJob before(1), after(1);
+  RecordedJob before(1), after(1);
   before.Kernel(0, "gemm", 0, 40);
   before.Kernel(0, "gemm", 40, 80);
   before.Kernel(0, "relu", 80, 90);
@@ -48,7 +48,7 @@ TEST(DiffOperatorsTest, TellsWhatCameWentAndChanged) {
 }
 
 TEST(DiffOperatorsTest, MoreCallsInAsMuchTimeAreAChange) {
-  TestJob before(1), after(1);
+  RecordedJob before(1), after(1);
   before.Kernel(0, "gemm", 0, 40);
   after.Kernel(0, "gemm", 0, 20);
   after.Kernel(0, "gemm", 20, 40);
@@ -57,7 +57,7 @@ TEST(DiffOperatorsTest, MoreCallsInAsMuchTimeAreAChange) {
 }
 
 TEST(DiffOperatorsTest, JobsOfOtherSizesCompareByRank) {
-  TestJob one(1), four(4);
+  RecordedJob one(1), four(4);
   one.Kernel(0, "gemm", 0, 40);
   for (int32_t rank = 0; rank < 4; ++rank) four.Kernel(rank, "gemm", 0, 40);
   const OperatorDiff diff = DiffOperators(one.Make(), four.Make(), 0);
@@ -66,7 +66,7 @@ TEST(DiffOperatorsTest, JobsOfOtherSizesCompareByRank) {
 }
 
 TEST(DiffOperatorsTest, ANameOfAnotherKindIsAnotherOperator) {
-  TestJob before(1), after(1);
+  RecordedJob before(1), after(1);
   before.Host(0, "copy", 0, 10);
   before.Kernel(0, "k", 0, 1);
   after.Copy(0, "copy", 0, 10);
@@ -79,7 +79,7 @@ TEST(DiffOperatorsTest, ANameOfAnotherKindIsAnotherOperator) {
 }
 
 TEST(DiffOperatorsTest, TheLargestChangeComesFirstWhicheverItsSign) {
-  TestJob before(1), after(1);
+  RecordedJob before(1), after(1);
   before.Kernel(0, "a", 0, 10);
   before.Kernel(0, "b", 10, 60);
   before.Kernel(0, "c", 60, 70);

@@ -93,7 +93,7 @@ absl::Status FillWhatIf(const CausalGraph& graph, const v1::FindCriticalPathRequ
     scalings.push_back({scaling.node_class(), scaling.factor()});
   }
   ASSIGN_OR_RETURN(const TimeFactors factors, FactorsOf(graph, scalings, notices));
-  const Replay replay(graph, factors);
+  const CausalReplay replay(graph, factors);
   answer->set_what_if_ps(replay.end_ps() - graph.start_ps);
   FillShares(SharesOf(graph, FindCriticalPath(graph, replay)).by_class, "classes", notices,
              answer->mutable_what_if_by_class());
@@ -126,7 +126,7 @@ absl::Status FindCriticalPath(const v1::FindCriticalPathRequest& request, TraceS
     }
   }
   const TimeFactors unchanged;
-  const Replay replay(graph, unchanged);
+  const CausalReplay replay(graph, unchanged);
   const std::vector<PathStep> steps = FindCriticalPath(graph, replay);
   answer->set_name(selection.name());
   answer->set_start_ps(graph.start_ps);

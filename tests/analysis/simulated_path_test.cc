@@ -118,7 +118,7 @@ void Compare(uint32_t seed, IssueRule rule, Compared* compared) {
   ASSERT_THAT(job.status(), IsOk());
   const CausalGraph graph = BuildCausalGraph(*job, *job);
   const TimeFactors unchanged;
-  const Replay replay(graph, unchanged);
+  const CausalReplay replay(graph, unchanged);
   EXPECT_EQ(replay.end_ps(), result->end_ps);
   const std::vector<PathStep> steps = FindCriticalPath(graph, replay);
   const Totals ours = OursOf(steps), simulators = SimulatorsOf(*result, *job);

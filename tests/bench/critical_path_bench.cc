@@ -64,7 +64,7 @@ void Run(int32_t ranks_count, uint32_t nodes_count) {
   const CausalGraph graph = BuildCausalGraph(*job, *job);
   watch.Lap("causal graph");
   const TimeFactors unchanged;
-  const Replay replay(graph, unchanged);
+  const CausalReplay replay(graph, unchanged);
   watch.Lap("replay");
   const std::vector<PathStep> steps = FindCriticalPath(graph, replay);
   const PathShares shares = SharesOf(graph, steps);
@@ -73,7 +73,7 @@ void Run(int32_t ranks_count, uint32_t nodes_count) {
   const absl::StatusOr<TimeFactors> factors =
       FactorsOf(graph, {{"comm", 0.5}, {"name:gemm|mm", 0.8}}, &notices);
   CHECK(factors.ok()) << factors.status();
-  const Replay what_if(graph, *factors);
+  const CausalReplay what_if(graph, *factors);
   FindCriticalPath(graph, what_if);
   watch.Lap("what-if of two classes");
   std::printf(
