@@ -6,6 +6,7 @@
 
 #include "absl/container/flat_hash_map.h"
 #include "absl/strings/str_cat.h"
+#include "common/saturating.h"
 
 namespace chakrad {
 namespace {
@@ -117,10 +118,10 @@ std::vector<PathShare> Sorted(std::vector<PathShare> shares) {
 
 using Totals = absl::flat_hash_map<absl::string_view, PathShare>;
 
-void AddTo(Totals* totals, absl::string_view key, const PathStep& step) {
-  PathShare& share = (*totals)[key];
-  share.total_ps += step.end_ps - step.start_ps;
-  ++share.count;
+// Scaled times may reach the end of their type.
+void AddTo(PathShare* share, const PathStep& step) {
+  share->total_ps = SaturatingAdd(share->total_ps, SaturatingSubtract(step.end_ps, step.start_ps));
+  ++share->count;
 }
 
 std::vector<PathShare> Listed(const Totals& totals) {
@@ -150,13 +151,11 @@ PathShares SharesOf(const CausalGraph& graph, const std::vector<PathStep>& steps
   Totals by_class, by_edge, by_name;
   std::map<int32_t, PathShare> by_rank;
   for (const PathStep& step : steps) {
-    AddTo(&by_class, PathClassName(step), step);
-    AddTo(&by_edge, PathEdgeName(step.edge), step);
-    AddTo(&by_name, step.is_gap ? absl::string_view("(gap)") : traces[step.rank]->NameOf(step.node),
+    AddTo(&by_class[PathClassName(step)], step);
+    AddTo(&by_edge[PathEdgeName(step.edge)], step);
+    AddTo(&by_name[step.is_gap ? absl::string_view("(gap)") : traces[step.rank]->NameOf(step.node)],
           step);
-    PathShare& share = by_rank[step.rank];
-    share.total_ps += step.end_ps - step.start_ps;
-    ++share.count;
+    AddTo(&by_rank[step.rank], step);
   }
   PathShares shares{Listed(by_class), Listed(by_edge), Listed(by_name), {}};
   for (const auto& [rank, share] : by_rank) {

@@ -106,6 +106,17 @@ TEST_F(WhatIfTest, AClassWithoutOperationsIsNoted) {
   EXPECT_THAT(notices[0], HasSubstr("\"memory\": no operation"));
 }
 
+TEST_F(WhatIfTest, TimesStopAtTheEndOfTheirType) {
+  std::vector<std::string> notices;
+  const absl::StatusOr<TimeFactors> factors =
+      FactorsOf(graph_, {{"compute", 1e300}, {"gaps", 1e300}}, &notices);
+  ASSERT_THAT(factors.status(), IsOk());
+  const CausalReplay replay(graph_, *factors);
+  EXPECT_EQ(replay.end_ps(), std::numeric_limits<int64_t>::max());
+  EXPECT_EQ(SharesOf(graph_, FindCriticalPath(graph_, replay)).by_rank[0].total_ps,
+            std::numeric_limits<int64_t>::max());
+}
+
 TEST(WhatIfAcrossRanksTest, FasterComputeOnTheSlowRankMovesTheWait) {
   // r0: K 0-10, n 10-70; r1: K 0-50, n 52-69. The collective itself takes 18 on r0, 17 on r1.
   RecordedJob job(2);

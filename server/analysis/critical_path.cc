@@ -11,6 +11,7 @@
 #include "analysis/clocks/clock_offsets.h"
 #include "analysis/critical_path/scaling.h"
 #include "chakrad/v1/analysis.pb.h"
+#include "common/saturating.h"
 #include "common/status.h"
 #include "common/utf8.h"
 #include "server/analysis/analyze_timeline.h"
@@ -94,7 +95,7 @@ absl::Status FillWhatIf(const CausalGraph& graph, const v1::FindCriticalPathRequ
   }
   ASSIGN_OR_RETURN(const TimeFactors factors, FactorsOf(graph, scalings, notices));
   const CausalReplay replay(graph, factors);
-  answer->set_what_if_ps(replay.end_ps() - graph.start_ps);
+  answer->set_what_if_ps(SaturatingSubtract(replay.end_ps(), graph.start_ps));
   FillShares(SharesOf(graph, FindCriticalPath(graph, replay)).by_class, "classes", notices,
              answer->mutable_what_if_by_class());
   return absl::OkStatus();
