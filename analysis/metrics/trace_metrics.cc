@@ -12,6 +12,7 @@
 #include "analysis/collectives/match_comm.h"
 #include "analysis/groups/group_stats.h"
 #include "analysis/groups/parallelism.h"
+#include "analysis/periodicity/periodicity.h"
 #include "analysis/skew/skew.h"
 #include "analysis/steps/step_times.h"
 #include "analysis/steps/steps.h"
@@ -74,10 +75,15 @@ void AddSteps(const JobTimeline& job, std::vector<MetricSample>* samples) {
   const JobSteps steps = FindSteps(job);
   if (steps.steps.empty()) return;
   double sum_ps = 0;
-  for (const StepTime& step : TimesOfSteps(job, steps)) sum_ps += step.mean_span_ps;
+  std::vector<double> spans_ps;
+  for (const StepTime& step : TimesOfSteps(job, steps)) {
+    sum_ps += step.mean_span_ps;
+    spans_ps.push_back(step.mean_span_ps);
+  }
   const double count = static_cast<double>(steps.steps.size());
   Add(MetricId::kStepSeconds, Seconds(sum_ps / count), samples);
   Add(MetricId::kSteps, count, samples);
+  if (spans_ps.size() >= 2) Add(MetricId::kPeriodicityRatio, PeriodicityOf(spans_ps), samples);
 }
 
 void AddParallelism(const JobTimeline& job, std::vector<MetricSample>* samples) {
