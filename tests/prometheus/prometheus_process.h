@@ -38,7 +38,7 @@ struct PrometheusOptions {
 // data in a folder of the test. Not thread-safe; it ends with the thread that started it.
 class PrometheusProcess {
  public:
-  // Starts it and waits until it is ready; ends the test after 30 s, with its log.
+  // Starts it and waits until it is ready; ends the test after 180 s, with its log.
   explicit PrometheusProcess(PrometheusOptions options = {});
   ~PrometheusProcess();  // kill -9, if it still runs.
 
