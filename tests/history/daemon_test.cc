@@ -1,10 +1,8 @@
-// The daemon with a history: sent to a real Prometheus, killed meanwhile; exported by command.
+// The daemon with a history, sent to a real Prometheus and killed meanwhile.
 #include <gtest/gtest.h>
 #include <signal.h>
 
 #include <chrono>
-#include <fstream>
-#include <sstream>
 #include <string>
 #include <thread>
 
@@ -12,7 +10,7 @@
 #include "absl/strings/str_cat.h"
 #include "common/status_matchers.h"
 #include "storage/open.h"
-#include "tests/e2e/run_chakra.h"
+#include "tests/e2e/test_server.h"
 #include "tests/fault/daemon_process.h"
 #include "tests/history/prometheus_history.h"
 
@@ -98,57 +96,6 @@ TEST(DaemonHistoryTest, TheDaemonEndsInTimeWhileItsReceiverIsAway) {
   const size_t first = errors.find("remote_write_down");
   ASSERT_NE(first, std::string::npos) << errors;
   EXPECT_EQ(errors.find("remote_write_down", first + 1), std::string::npos) << errors;
-}
-
-TEST(DaemonHistoryTest, AnExportByCommandIsTakenByPromtool) {
-  const std::vector<SeriesRecord> records = HistoryRecords({.jobs_count = 4,
-                                                            .records_per_job = 50,
-                                                            .newest_unix_ms = NowUnixMs() - kHourMs,
-                                                            .step_ms = 24 * kHourMs});
-  TestServer server([&](const std::string& data_dir) { Fill(data_dir, records); });
-  PrometheusProcess prometheus(ReceiverOptions());
-  const std::string path = prometheus.folder() + "/history.om";
-  const Ran ran = Chakra(
-      server, {"export", "openmetrics", "--cluster", "cluster-1", "-o", path, "--output", "json"});
-  ASSERT_EQ(ran.exit_code, 0) << ran.err;
-  EXPECT_EQ(ran.json()["samples"], 50 * kHistorySamples);
-  prometheus.Stop();
-  const PromtoolRun run = RunPromtool({"tsdb", "create-blocks-from", "openmetrics",
-                                       "--max-block-duration=512h", path, prometheus.data_dir()});
-  ASSERT_EQ(run.exit_code, 0) << run.output;
-  prometheus.Start();
-  std::vector<SeriesRecord> wanted;
-  for (const SeriesRecord& record : records) {
-    if (record.key.cluster == "cluster-1") wanted.push_back(record);
-  }
-  EXPECT_EQ(DifferenceOf(SamplesOf(wanted), StoredSamples(prometheus)), "");
-}
-
-TEST(DaemonHistoryTest, AnExportOfAnIntervalAndWrongRequests) {
-  const HistoryShape shape{.jobs_count = 1,
-                           .records_per_job = 3,
-                           .newest_unix_ms = 1'780'000'000'000,
-                           .step_ms = 24 * kHourMs};
-  TestServer server([&](const std::string& data_dir) { Fill(data_dir, HistoryRecords(shape)); });
-  const std::string path = MakeTempFolder() + "/part.om";
-  // The newest is of 2026-05-28T20:26:40Z; the middle one a day before.
-  Ran ran = Chakra(server, {"export", "openmetrics", "--from", "2026-05-27", "--to",
-                            "2026-05-28T20:26:40Z", "-o", path});
-  ASSERT_EQ(ran.exit_code, 0) << ran.err;
-  EXPECT_NE(ran.out.find("30 samples"), std::string::npos) << ran.out;
-  std::ostringstream text;
-  text << std::ifstream(path).rdbuf();
-  EXPECT_NE(text.str().find(" 1779913600\n"), std::string::npos);
-  EXPECT_EQ(text.str().substr(text.str().size() - 6), "# EOF\n");
-  ran = Chakra(server, {"export", "openmetrics", "-o", "-"});
-  EXPECT_EQ(ran.exit_code, 0);
-  EXPECT_EQ(ran.out.substr(ran.out.size() - 6), "# EOF\n");
-  EXPECT_NE(Chakra(server, {"export", "openmetrics", "--from", "monday", "-o", path}).exit_code, 0);
-  ran = Chakra(server, {"export", "openmetrics", "--from", "2026-05-27", "--to", "2026-05-27", "-o",
-                        path + "2"});
-  EXPECT_NE(ran.exit_code, 0);
-  EXPECT_NE(ran.err.find("before"), std::string::npos) << ran.err;
-  EXPECT_FALSE(std::ifstream(path + "2").good());
 }
 
 }  // namespace
