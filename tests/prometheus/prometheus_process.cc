@@ -258,14 +258,17 @@ absl::StatusOr<std::vector<std::string>> PrometheusProcess::LabelValues(absl::st
   return data.get<std::vector<std::string>>();
 }
 
-PromtoolRun RunPromtool(const std::vector<std::string>& args, const std::string& folder) {
-  std::vector<std::string> words{kPromtool};
-  words.insert(words.end(), args.begin(), args.end());
+ProgramRun RunProgram(const std::vector<std::string>& words, const std::string& folder) {
   const std::string log = MakeFolder() + "/output";
-  PromtoolRun run;
+  ProgramRun run;
   run.exit_code = WaitForEnd(Spawn(words, folder, log));
   run.output = ReadFile(log);
   return run;
+}
+
+ProgramRun RunPromtool(std::vector<std::string> args, const std::string& folder) {
+  args.insert(args.begin(), kPromtool);
+  return RunProgram(args, folder);
 }
 
 }  // namespace chakrad

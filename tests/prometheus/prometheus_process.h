@@ -79,12 +79,14 @@ class PrometheusProcess {
 
 int64_t NowUnixMs();
 
-struct PromtoolRun {
+struct ProgramRun {
   int exit_code = 0;   // -signal when it was killed.
   std::string output;  // stdout and stderr together.
 };
-// Runs `promtool ARGS` in `folder` and waits.
-PromtoolRun RunPromtool(const std::vector<std::string>& args, const std::string& folder = ".");
+// Runs it in `folder` and waits. words[0] is its whole path.
+ProgramRun RunProgram(const std::vector<std::string>& words, const std::string& folder = ".");
+// `promtool ARGS`.
+ProgramRun RunPromtool(std::vector<std::string> args, const std::string& folder = ".");
 
 }  // namespace chakrad
 

@@ -90,11 +90,11 @@ TEST(PrometheusProcessTest, KeepsPortAndDataOverRestarts) {
   prometheus.Stop();
 }
 
-TEST(PrometheusProcessTest, PromtoolRunsInAFolder) {
+TEST(PrometheusProcessTest, ProgramRunsInAFolder) {
   PrometheusOptions options;
   options.files["rules.yml"] = kRules;
   const PrometheusProcess prometheus(options);
-  const PromtoolRun good = RunPromtool({"check", "rules", "rules.yml"}, prometheus.folder());
+  const ProgramRun good = RunPromtool({"check", "rules", "rules.yml"}, prometheus.folder());
   EXPECT_EQ(good.exit_code, 0) << good.output;
   EXPECT_NE(good.output.find("1 rules found"), std::string::npos) << good.output;
   EXPECT_NE(RunPromtool({"check", "rules", "none.yml"}, prometheus.folder()).exit_code, 0);

@@ -48,18 +48,18 @@ std::vector<YAML::Node> Alerts() {
 
 TEST(RulesTest, PromtoolTakesRulesAndConfigurations) {
   for (const std::string& rules : FilesIn("rules")) {
-    const PromtoolRun run = RunPromtool({"check", "rules", "--lint-fatal", rules}, kFolder);
+    const ProgramRun run = RunPromtool({"check", "rules", "--lint-fatal", rules}, kFolder);
     EXPECT_EQ(run.exit_code, 0) << run.output;
   }
   for (const char* config : {"prometheus.yml", "prometheus.history.yml"}) {
-    const PromtoolRun run = RunPromtool({"check", "config", "--lint-fatal", config}, kFolder);
+    const ProgramRun run = RunPromtool({"check", "config", "--lint-fatal", config}, kFolder);
     EXPECT_EQ(run.exit_code, 0) << run.output;
   }
 }
 
 TEST(RulesTest, UnitTestsOfRulesPass) {
   for (const std::string& tests : FilesIn("tests")) {
-    const PromtoolRun run = RunPromtool({"test", "rules", tests}, kFolder);
+    const ProgramRun run = RunPromtool({"test", "rules", tests}, kFolder);
     EXPECT_EQ(run.exit_code, 0) << run.output;
   }
 }
