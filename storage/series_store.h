@@ -61,8 +61,9 @@ class SeriesStore {
   // The newest record (by time) of every key and variant, as of traces and of simulations: what a
   // restarted daemon shows.
   virtual absl::Status ScanLatest(const std::function<bool(const SeriesRecord&)>& visit) = 0;
-  // The record of this key and variant that is nearest to a time, traces' when `variant` is
-  // empty; NOT_FOUND: there is none.
+  // The newest record of this key and variant that is no later than a time (a point on a dashboard
+  // stands at the end of its step), else the first one; traces' when `variant` is empty.
+  // NOT_FOUND: there is none.
   virtual absl::StatusOr<SeriesRecord> FindNear(const SeriesKey& key, absl::string_view variant,
                                                 int64_t time_unix_ms) = 0;
 

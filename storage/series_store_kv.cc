@@ -343,16 +343,11 @@ absl::StatusOr<SeriesRecord> SeriesStoreKv::FindNear(const SeriesKey& key,
   const std::string middle = TimeKeyOf(line, time_unix_ms);
   auto after = FirstOf({middle, all.end}, ScanOrder::kForward);
   if (!after.ok() && !absl::IsNotFound(after.status())) return after;
+  if (after.ok() && after->time_unix_ms == time_unix_ms) return after;
   auto before = FirstOf({all.begin, middle}, ScanOrder::kBackward);
-  if (!before.ok() && !absl::IsNotFound(before.status())) return before;
-  if (!after.ok() && !before.ok()) {
-    return absl::NotFoundError("no series of this cluster, job, model and rank group");
-  }
-  if (!after.ok()) return before;
-  if (!before.ok()) return after;
-  const int64_t above = SaturatingSubtract(after->time_unix_ms, time_unix_ms);
-  const int64_t below = SaturatingSubtract(time_unix_ms, before->time_unix_ms);
-  return below <= above ? before : after;
+  if (before.ok() || !absl::IsNotFound(before.status())) return before;
+  if (after.ok()) return after;
+  return absl::NotFoundError("no series of this cluster, job, model and rank group");
 }
 
 absl::StatusOr<std::set<int64_t>> SeriesStoreKv::LatestSequences() {

@@ -136,15 +136,15 @@ TEST_P(SeriesStoreTest, TheLatestOfEachLineIsItsNewestByTime) {
   EXPECT_EQ(Latest(store_.get()), (std::multiset<std::string>{"1:new@20", "3:sim@5", "5:other@1"}));
 }
 
-TEST_P(SeriesStoreTest, FindsTheNearestInTime) {
+TEST_P(SeriesStoreTest, FindsTheLastUpToATime) {
   ASSERT_THAT(
       store_->Append({Of("a", 10), Of("b", 20), Of("c", 40), Of("s", 33, "j", "v")}, "t", ""),
       IsOk());
   EXPECT_EQ(Near(INT64_MIN), "1:a@10");
   EXPECT_EQ(Near(10), "1:a@10");
-  EXPECT_EQ(Near(15), "1:a@10");  // As far from both: the earlier.
-  EXPECT_EQ(Near(16), "2:b@20");
-  EXPECT_EQ(Near(31), "3:c@40");
+  EXPECT_EQ(Near(19), "1:a@10");
+  EXPECT_EQ(Near(20), "2:b@20");
+  EXPECT_EQ(Near(39), "2:b@20");
   EXPECT_EQ(Near(INT64_MAX), "3:c@40");
   EXPECT_EQ(Near(0, "j", "v"), "4:s@33");
   EXPECT_EQ(Near(0, "unknown"), "no series of this cluster, job, model and rank group");

@@ -93,7 +93,8 @@ std::string Commands(const SeriesRecord& record, TraceStore* traces) {
 HttpResponse TracePage(const HttpRequest& request, SeriesStore* series, TraceStore* traces) {
   const auto get = [&](const char* name) {
     const auto it = request.query.find(name);
-    return it == request.query.end() ? std::string() : it->second;
+    const bool given = it != request.query.end() && !absl::StartsWith(it->second, "${__field.");
+    return given ? it->second : std::string();
   };
   const SeriesKey key{get("cluster"), get("job"), get("model"), get("rank_group")};
   int64_t time_ms = std::numeric_limits<int64_t>::max();

@@ -10,10 +10,11 @@
 
 namespace chakrad {
 
-// A plain page about the trace (or job) whose series are nearest in time: its name, labels,
-// numbers, and the commands that go on from there. Parameters that are left out are ""; no `time`
-// means the latest. Labels are shown as text, whatever they hold. 400: `time` is no number. 404:
-// nothing has these labels. 503: the store cannot be read.
+// A plain page about the newest trace (or job) whose series are no later than `time`, else the
+// first: its name, labels, numbers, and the commands that go on from there. Parameters that are
+// left out are "", as are those that Grafana left as "${...}": the series has no such label. No
+// `time` means the latest. Labels are shown as text, whatever they hold. 400: `time` is no number.
+// 404: nothing has these labels. 503: the store cannot be read.
 HttpResponse TracePage(const HttpRequest& request, SeriesStore* series, TraceStore* traces);
 
 }  // namespace chakrad

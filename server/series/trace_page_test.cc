@@ -39,7 +39,7 @@ class TracePageTest : public testing::Test {
       {"cluster", "c"}, {"job", "train"}, {"model", "m"}, {"rank_group", "0-3"}};
 };
 
-TEST_F(TracePageTest, ShowsTheNearestTraceWithItsNumbersAndTheWayOn) {
+TEST_F(TracePageTest, ShowsTheTraceOfATimeWithItsNumbersAndTheWayOn) {
   const Trace trace = RandomTrace(1, 1, 10);
   TraceInfo info;
   info.id = "t-2";
@@ -49,7 +49,7 @@ TEST_F(TracePageTest, ShowsTheNearestTraceWithItsNumbersAndTheWayOn) {
   Add("traces/t-1", 1'000, "train");
   Add("traces/t-2", 1'700'000'000'123, "train");
   auto query = query_;
-  query["time"] = "1690000000000";
+  query["time"] = "1700000000123";
   const HttpResponse page = Get(query);
   EXPECT_EQ(page.status, 200);
   EXPECT_THAT(page.content_type, HasSubstr("text/html"));
@@ -73,6 +73,14 @@ TEST_F(TracePageTest, ASimulationIsFoundByItsVariant) {
   query["variant"] = "400G";
   EXPECT_THAT(Get(query).body, HasSubstr("chakra jobs show jobs/j-1\n"));
   EXPECT_THAT(Get(query).body, HasSubstr("<td>variant</td><td>400G</td>"));
+}
+
+// Grafana leaves the words as they are where a line has no such label.
+TEST_F(TracePageTest, ALabelThatGrafanaDidNotFindIsNone) {
+  Add("traces/t-1", 1'000, "");
+  auto query = query_;
+  query["job"] = "${__field.labels.job:percentencode}";
+  EXPECT_THAT(Get(query).body, HasSubstr("traces/t-1"));
 }
 
 TEST_F(TracePageTest, LabelsAreTextWhateverTheyHold) {
