@@ -56,11 +56,13 @@ TEST(DashboardsLintTest, ThereAreFiveWithTheirOwnNames) {
 TEST(DashboardsLintTest, EveryPanelIsNamedDescribedAndHasAUnit) {
   for (const Dashboard& dashboard : LoadDashboards()) {
     std::set<int> ids;
+    std::set<std::string> titles;
     for (const Json& panel : dashboard.json.at("panels")) {
       const std::string where =
           absl::StrCat(dashboard.name, " / ", panel.at("title").get<std::string>());
       EXPECT_TRUE(ids.insert(panel.at("id").get<int>()).second) << where;
       EXPECT_FALSE(panel.at("title").get<std::string>().empty()) << where;
+      EXPECT_TRUE(titles.insert(panel.at("title").get<std::string>()).second) << where << " twice";
       if (panel.at("type") == "row") continue;
       EXPECT_GE(panel.at("description").get<std::string>().size(), 10u) << where;
       const std::string unit = panel.at("fieldConfig").at("defaults").at("unit");
