@@ -55,9 +55,10 @@ class SeriesStore {
   virtual absl::StatusOr<std::string> GetCursor(absl::string_view name) = 0;
   virtual absl::Status SetCursor(absl::string_view name, absl::string_view value) = 0;
 
-  // Records with sequence > `after`, ascending, until `visit` returns false.
-  virtual absl::Status Scan(int64_t after,
-                            const std::function<bool(const SeriesRecord&)>& visit) = 0;
+  // Records with sequence > `after`, ascending, until `visit` returns false. Adds to `damaged`,
+  // if there is one, how many were passed over because they cannot be read.
+  virtual absl::Status Scan(int64_t after, const std::function<bool(const SeriesRecord&)>& visit,
+                            int64_t* damaged = nullptr) = 0;
   // The newest record (by time) of every key and variant, as of traces and of simulations: what a
   // restarted daemon shows.
   virtual absl::Status ScanLatest(const std::function<bool(const SeriesRecord&)>& visit) = 0;

@@ -112,7 +112,8 @@ class SeriesStoreKv : public SeriesStore {
     batch.Put(Family::kSeries, CursorKey(name), value);
     return kv_->Write(batch, /*sync=*/true);
   }
-  absl::Status Scan(int64_t after, const std::function<bool(const SeriesRecord&)>& visit) override;
+  absl::Status Scan(int64_t after, const std::function<bool(const SeriesRecord&)>& visit,
+                    int64_t* damaged = nullptr) override;
   absl::Status ScanLatest(const std::function<bool(const SeriesRecord&)>& visit) override;
   absl::StatusOr<SeriesRecord> FindNear(const SeriesKey& key, absl::string_view variant,
                                         int64_t time_unix_ms) override;
@@ -261,26 +262,42 @@ absl::StatusOr<int64_t> SeriesStoreKv::Append(std::vector<SeriesRecord> records,
 }
 
 absl::Status SeriesStoreKv::Scan(int64_t after,
-                                 const std::function<bool(const SeriesRecord&)>& visit) {
+                                 const std::function<bool(const SeriesRecord&)>& visit,
+                                 int64_t* damaged) {
+  int64_t unreadable = 0;
+  if (damaged == nullptr) damaged = &unreadable;
   KvRange range = PrefixRange(kRecordPrefix);
   int64_t from = SaturatingAdd(after, 1);
   bool go_on = true;
+  const auto take = [&](int64_t sequence, absl::string_view value) {
+    from = SaturatingAdd(sequence, 1);
+    const absl::StatusOr<SeriesRecord> record = UnpackEntry(sequence, value);
+    if (!record.ok()) ++*damaged;
+    go_on = !record.ok() || visit(*record);
+    return go_on;
+  };
   // A damaged place ends a scan of the engine: the next one begins a record later.
   while (go_on) {
     range.begin = RecordKey(from);
     const absl::Status status =
         kv_->Scan(Family::kSeries, range, ScanOrder::kForward,
                   [&](absl::string_view key, absl::string_view value) {
-                    if (key.size() != 9) return true;
-                    const int64_t sequence = ParseSortableInt64(key.substr(1));
-                    from = SaturatingAdd(sequence, 1);
-                    const absl::StatusOr<SeriesRecord> record = UnpackEntry(sequence, value);
-                    go_on = !record.ok() || visit(*record);
-                    return go_on;
+                    return key.size() != 9 || take(ParseSortableInt64(key.substr(1)), value);
                   });
     if (!absl::IsDataLoss(status)) return status;
-    from = SaturatingAdd(from, 1);
     if (from > last_sequence()) return absl::OkStatus();
+    // The place may begin later, behind numbers that were pruned.
+    const auto value = kv_->Get(Family::kSeries, RecordKey(from));
+    if (value.ok()) {
+      take(from, *value);
+      continue;
+    }
+    if (absl::IsDataLoss(value.status())) {
+      ++*damaged;
+    } else if (!absl::IsNotFound(value.status())) {
+      return value.status();
+    }
+    from = SaturatingAdd(from, 1);
   }
   return absl::OkStatus();
 }

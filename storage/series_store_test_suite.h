@@ -273,11 +273,35 @@ TEST_P(SeriesStoreTest, ADamagedRecordIsLeftOutAndTheOthersStay) {
   ASSERT_THAT(kv->Write(rubbish, true), IsOk());
   EXPECT_EQ(Texts(store_.get()), (Strings{"1:s1@1", "2:s2@2", "4:s4@4"}));
   EXPECT_EQ(Texts(store_.get(), 2), Strings{"4:s4@4"});
+  const auto damaged_after = [&](int64_t after) {
+    int64_t damaged = 0;
+    EXPECT_THAT(store_->Scan(
+                    after, [](const SeriesRecord&) { return true; }, &damaged),
+                IsOk());
+    return damaged;
+  };
+  EXPECT_EQ(damaged_after(0), 2);
+  EXPECT_EQ(damaged_after(3), 1);
+  EXPECT_EQ(damaged_after(5), 0);
   EXPECT_EQ(Latest(store_.get()), std::multiset<std::string>{"4:s4@4"});
   EXPECT_EQ(Near(3), "2:s2@2");
   ASSERT_OK_AND_ASSIGN(const int64_t added, store_->Append({Of("s3", 9), Of("s5", 9)}, "t", ""));
   EXPECT_EQ(added, 0) << "a damaged record still is its source's";
   EXPECT_EQ(store_->last_sequence(), 5);
+}
+
+TEST_P(SeriesStoreTest, PrunedNumbersBeforeADamagedRecordDoNotCountAsDamaged) {
+  const auto kv = std::make_shared<FaultyKv>(engine_->kv());
+  store_ = Open(kv);
+  ASSERT_THAT(store_->Append({Of("a", 1), Of("b", 2), Of("c", 3), Of("d", 4)}, "t", ""), IsOk());
+  ASSERT_OK_AND_ASSIGN(const int64_t pruned, store_->Prune(3, INT64_MAX));
+  EXPECT_EQ(pruned, 2);
+  kv->Damage(Family::kSeries, "r" + SortableInt64(3));
+  int64_t damaged = 0;
+  EXPECT_THAT(store_->Scan(
+                  0, [](const SeriesRecord&) { return true; }, &damaged),
+              IsOk());
+  EXPECT_EQ(damaged, 1);
 }
 
 // Against a list in memory: random appends, looks and prunings.
