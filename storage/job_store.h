@@ -3,6 +3,7 @@
 #define CHAKRAD_STORAGE_JOB_STORE_H_
 
 #include <cstdint>
+#include <functional>
 #include <memory>
 #include <string>
 #include <vector>
@@ -62,6 +63,12 @@ class JobStore {
   // Newest first; only jobs of `trace_id` unless it is empty.
   virtual absl::StatusOr<JobPage> List(int page_size, absl::string_view page_token,
                                        absl::string_view trace_id) = 0;
+  // Calls `visit` with every job created after `create_unix_ns`, oldest first, without spec and
+  // result. A damaged record is told as DATA_LOSS and does not end it.
+  virtual absl::Status ScanCreatedAfter(
+      int64_t create_unix_ns,
+      const std::function<void(const std::string& id, int64_t create_unix_ns,
+                               const absl::StatusOr<JobRecord>& job)>& visit) = 0;
   // Pending and running jobs, oldest first: what a restart has to take up.
   virtual absl::StatusOr<std::vector<JobRecord>> ListUnfinished() = 0;
 

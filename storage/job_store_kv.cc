@@ -1,10 +1,13 @@
 #include "storage/job_store_kv.h"
 
+#include <algorithm>
+#include <tuple>
 #include <utility>
 
 #include "absl/strings/escaping.h"
 #include "absl/strings/str_cat.h"
 #include "common/mutex.h"
+#include "common/saturating.h"
 #include "common/status.h"
 #include "storage/ids.h"
 #include "storage/keys.h"
@@ -12,6 +15,7 @@
 #include "storage/page_token.h"
 #include "storage/record.h"
 #include "storage/record.pb.h"
+#include "storage/scan_past_damage.h"
 
 namespace chakrad {
 namespace {
@@ -79,6 +83,10 @@ class JobStoreKv : public JobStore {
   absl::StatusOr<JobRecord> FindByRequestId(absl::string_view request_id) override;
   absl::StatusOr<JobPage> List(int page_size, absl::string_view page_token,
                                absl::string_view trace_id) override;
+  absl::Status ScanCreatedAfter(
+      int64_t create_unix_ns,
+      const std::function<void(const std::string& id, int64_t create_unix_ns,
+                               const absl::StatusOr<JobRecord>& job)>& visit) override;
   absl::StatusOr<std::vector<JobRecord>> ListUnfinished() override;
   absl::Status PutTimelineChunk(absl::string_view id, int64_t chunk,
                                 absl::string_view bytes) override;
@@ -196,6 +204,31 @@ absl::StatusOr<JobPage> JobStoreKv::List(int page_size, absl::string_view page_t
   ASSIGN_OR_RETURN(page.next_page_token, WalkTimeIndex(kv_.get(), Family::kJobs, prefix,
                                                        {page_size, std::string(page_token)}, take));
   return page;
+}
+
+absl::Status JobStoreKv::ScanCreatedAfter(
+    int64_t create_unix_ns,
+    const std::function<void(const std::string& id, int64_t create_unix_ns,
+                             const absl::StatusOr<JobRecord>& job)>& visit) {
+  KvRange range = PrefixRange(kTimeIndexPrefix);
+  range.begin = absl::StrCat(kTimeIndexPrefix, SortableInt64(SaturatingAdd(create_unix_ns, 1)));
+  std::vector<TimeKey> found;
+  RETURN_IF_ERROR(ScanPastDamage(kv_.get(), Family::kJobs, range,
+                                 [&](absl::string_view key, absl::string_view) {
+                                   TimeKey at;
+                                   if (ParseTimeKey(key.substr(1), &at)) found.push_back(at);
+                                 })
+                      .status());
+  std::sort(found.begin(), found.end(), [](const TimeKey& a, const TimeKey& b) {
+    return std::tie(a.create_unix_ns, a.id) < std::tie(b.create_unix_ns, b.id);
+  });
+  for (const TimeKey& at : found) {
+    const absl::StatusOr<JobRecord> job = ReadHeader(at.id);
+    if (absl::IsNotFound(job.status())) continue;
+    if (!job.ok() && !absl::IsDataLoss(job.status())) return job.status();
+    visit(at.id, at.create_unix_ns, job);
+  }
+  return absl::OkStatus();
 }
 
 absl::StatusOr<std::vector<JobRecord>> JobStoreKv::ListUnfinished() {

@@ -232,6 +232,30 @@ TEST_P(JobStoreTest, AFailedWriteChangesNothing) {
   EXPECT_THAT(store->PutTimelineChunk("j", 0, "x"), IsOk());
 }
 
+TEST_P(JobStoreTest, AScanByCreationTellsDamagedRecordsAndGoesOn) {
+  const auto kv = std::make_shared<FaultyKv>(engine_->kv());
+  store_ = NewJobStore(kv);
+  for (int i = 0; i < 6; ++i) {
+    ASSERT_THAT(store_->Create(JobOf(absl::StrCat("j", i), i / 2)), IsOk());
+  }
+  kv->Damage(Family::kJobs, "jj3");
+  const auto scan = [&](int64_t after) {
+    std::string text;
+    EXPECT_THAT(store_->ScanCreatedAfter(after,
+                                         [&](const std::string& id, int64_t create_unix_ns,
+                                             const absl::StatusOr<JobRecord>& job) {
+                                           absl::StrAppend(&text, " ", id, "@", create_unix_ns,
+                                                           job.ok() ? "" : "!");
+                                           EXPECT_TRUE(job.ok() || absl::IsDataLoss(job.status()));
+                                         }),
+                IsOk());
+    return text;
+  };
+  EXPECT_EQ(scan(INT64_MIN), " j0@0 j1@0 j2@1 j3@1! j4@2 j5@2");
+  EXPECT_EQ(scan(1), " j4@2 j5@2");
+  EXPECT_EQ(scan(INT64_MAX), "");
+}
+
 }  // namespace chakrad
 
 #endif  // CHAKRAD_STORAGE_JOB_STORE_TEST_SUITE_H_

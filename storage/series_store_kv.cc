@@ -15,6 +15,7 @@
 #include "storage/limits.h"
 #include "storage/record.h"
 #include "storage/record.pb.h"
+#include "storage/scan_past_damage.h"
 #include "storage/series_store.h"
 
 namespace chakrad {
@@ -138,8 +139,13 @@ class SeriesStoreKv : public SeriesStore {
     int64_t last = 0;
   };
 
+  struct Pruning {
+    KvBatch batch;
+    int64_t count = 0;
+  };
+
   absl::Status ReadLast() ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
-  absl::StatusOr<bool> IsKnown(const std::string& source);
+  absl::StatusOr<bool> IsKnown(const SeriesRecord& record, const std::string& line);
   absl::StatusOr<int64_t> FreeTime(const std::string& line, int64_t wanted_ms,
                                    const Pending& pending) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
   absl::Status Add(SeriesRecord record, Pending* pending) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
@@ -147,7 +153,11 @@ class SeriesStoreKv : public SeriesStore {
   absl::StatusOr<SeriesRecord> ReadRecord(int64_t sequence);
   // The first record in this part of a line's times that is what the index says.
   absl::StatusOr<SeriesRecord> FirstOf(const KvRange& range, ScanOrder order);
-  absl::StatusOr<std::set<int64_t>> LatestSequences();
+  // Every line, with the sequence that the index holds for its latest record (0: rubbish).
+  absl::StatusOr<std::vector<std::pair<std::string, int64_t>>> Lines();
+  absl::StatusOr<SeriesRecord> LatestOf(const std::string& line);
+  absl::Status PruneLine(const std::string& line, int64_t time_unix_ms, int64_t sequence,
+                         Pruning* pruning);
 
   const std::shared_ptr<Kv> kv_;
   Mutex mutex_;  // Held from choosing numbers and times to writing them.
@@ -179,9 +189,18 @@ absl::Status SeriesStoreKv::ReadLast() {
 
 // An entry may be left of a write that failed and came back with a restart, whose number went to
 // another record since: only the record itself says whether it is there.
-absl::StatusOr<bool> SeriesStoreKv::IsKnown(const std::string& source) {
+absl::StatusOr<bool> SeriesStoreKv::IsKnown(const SeriesRecord& wanted, const std::string& line) {
+  const std::string& source = wanted.source;
   const auto value = kv_->Get(Family::kSeries, SourceKey(source));
   if (absl::IsNotFound(value.status())) return false;
+  if (absl::IsDataLoss(value.status())) {
+    // Twice on a dashboard is better than never, and than a store that takes nothing any more;
+    // where it stands at its own time, it is seen all the same.
+    const auto at = kv_->Get(Family::kSeries, TimeKeyOf(line, wanted.time_unix_ms));
+    if (!at.ok() || at->size() != 8) return false;
+    const auto there = ReadRecord(ParseSortableInt64(*at));
+    return there.ok() && there->source == source;
+  }
   RETURN_IF_ERROR(value.status());
   if (value->size() != 8) return false;
   const auto record = kv_->Get(Family::kSeries, RecordKey(ParseSortableInt64(*value)));
@@ -210,9 +229,9 @@ absl::StatusOr<int64_t> SeriesStoreKv::FreeTime(const std::string& line, int64_t
 
 absl::Status SeriesStoreKv::Add(SeriesRecord record, Pending* pending) {
   if (pending->sources.count(record.source) > 0) return absl::OkStatus();
-  ASSIGN_OR_RETURN(const bool known, IsKnown(record.source));
-  if (known) return absl::OkStatus();
   const std::string line = LineOf(record.key, record.variant);
+  ASSIGN_OR_RETURN(const bool known, IsKnown(record, line));
+  if (known) return absl::OkStatus();
   ASSIGN_OR_RETURN(record.time_unix_ms, FreeTime(line, record.time_unix_ms, *pending));
   record.sequence = ++pending->last;
   const std::string time_key = TimeKeyOf(line, record.time_unix_ms);
@@ -332,24 +351,32 @@ absl::StatusOr<SeriesRecord> SeriesStoreKv::FirstOf(const KvRange& range, ScanOr
   return found;
 }
 
+absl::StatusOr<std::vector<std::pair<std::string, int64_t>>> SeriesStoreKv::Lines() {
+  std::vector<std::pair<std::string, int64_t>> lines;
+  RETURN_IF_ERROR(ScanPastDamage(kv_.get(), Family::kSeries, PrefixRange(kLatestPrefix),
+                                 [&](absl::string_view key, absl::string_view value) {
+                                   lines.emplace_back(
+                                       std::string(key.substr(1)),
+                                       value.size() == 8 ? ParseSortableInt64(value) : 0);
+                                 })
+                      .status());
+  return lines;
+}
+
+absl::StatusOr<SeriesRecord> SeriesStoreKv::LatestOf(const std::string& line) {
+  return FirstOf(PrefixRange(TimePrefix(line)), ScanOrder::kBackward);
+}
+
 absl::Status SeriesStoreKv::ScanLatest(const std::function<bool(const SeriesRecord&)>& visit) {
-  absl::Status failed;
-  const absl::Status scanned =
-      kv_->Scan(Family::kSeries, PrefixRange(kLatestPrefix), ScanOrder::kForward,
-                [&](absl::string_view key, absl::string_view value) {
-                  const std::string line(key.substr(1));
-                  absl::StatusOr<SeriesRecord> record = absl::NotFoundError("");
-                  if (value.size() == 8) record = ReadRecord(ParseSortableInt64(value));
-                  if (!record.ok() || LineOf(record->key, record->variant) != line) {
-                    record = FirstOf(PrefixRange(TimePrefix(line)), ScanOrder::kBackward);
-                  }
-                  if (record.ok()) return visit(*record);
-                  if (absl::IsNotFound(record.status())) return true;
-                  failed = record.status();
-                  return false;
-                });
-  RETURN_IF_ERROR(failed);
-  return absl::IsDataLoss(scanned) ? absl::OkStatus() : scanned;
+  ASSIGN_OR_RETURN(const auto lines, Lines());
+  for (const auto& [line, sequence] : lines) {
+    absl::StatusOr<SeriesRecord> record = ReadRecord(sequence);
+    if (!record.ok() || LineOf(record->key, record->variant) != line) record = LatestOf(line);
+    if (absl::IsNotFound(record.status())) continue;
+    RETURN_IF_ERROR(record.status());
+    if (!visit(*record)) return absl::OkStatus();
+  }
+  return absl::OkStatus();
 }
 
 absl::StatusOr<SeriesRecord> SeriesStoreKv::FindNear(const SeriesKey& key,
@@ -367,42 +394,54 @@ absl::StatusOr<SeriesRecord> SeriesStoreKv::FindNear(const SeriesKey& key,
   return absl::NotFoundError("no series of this cluster, job, model and rank group");
 }
 
-absl::StatusOr<std::set<int64_t>> SeriesStoreKv::LatestSequences() {
-  std::set<int64_t> sequences;
-  RETURN_IF_ERROR(ScanLatest([&](const SeriesRecord& record) {
-    sequences.insert(record.sequence);
-    return true;
-  }));
-  return sequences;
+// Of a line whose latest record cannot be found, all stay.
+absl::Status SeriesStoreKv::PruneLine(const std::string& line, int64_t time_unix_ms,
+                                      int64_t sequence, Pruning* pruning) {
+  int64_t latest = 0;  // Not looked for yet: most lines have nothing to prune.
+  absl::Status failed;
+  const auto visit = [&](absl::string_view key, absl::string_view value) {
+    if (value.size() != 8 || key.size() != 25) return true;
+    const int64_t at = ParseSortableInt64(value);
+    if (at > sequence) return true;
+    if (latest == 0) {
+      const auto newest = LatestOf(line);
+      if (!newest.ok() && !absl::IsNotFound(newest.status())) failed = newest.status();
+      if (!newest.ok()) return false;
+      latest = newest->sequence;
+    }
+    if (at == latest) return true;
+    const auto record = ReadRecord(at);
+    if (absl::IsNotFound(record.status())) return true;  // Damaged ones stay.
+    failed = record.status();
+    if (!failed.ok()) return false;
+    if (TimeKeyOf(LineOf(record->key, record->variant), record->time_unix_ms) != key) return true;
+    pruning->batch.Delete(Family::kSeries, RecordKey(at));
+    pruning->batch.Delete(Family::kSeries, SourceKey(record->source));
+    pruning->batch.Delete(Family::kSeries, key);
+    ++pruning->count;
+    if (pruning->batch.ops().size() < kMaxSeriesBatchOps) return true;
+    failed = kv_->Write(pruning->batch, /*sync=*/false);
+    pruning->batch = KvBatch();
+    pruning->batch.UseReserve();
+    return failed.ok();
+  };
+  const KvRange range{TimePrefix(line), TimeKeyOf(line, time_unix_ms)};
+  const absl::Status scanned = kv_->Scan(Family::kSeries, range, ScanOrder::kForward, visit);
+  RETURN_IF_ERROR(failed);
+  return absl::IsDataLoss(scanned) ? absl::OkStatus() : scanned;
 }
 
 absl::StatusOr<int64_t> SeriesStoreKv::Prune(int64_t time_unix_ms, int64_t sequence) {
-  // Records that come meanwhile only make others the latest, which are kept once more.
-  ASSIGN_OR_RETURN(const std::set<int64_t> latest, LatestSequences());
-  int64_t pruned = 0;
-  absl::Status written;
-  KvBatch batch;
-  batch.UseReserve();
-  const auto write = [&](bool sync) {
-    written = kv_->Write(batch, sync);
-    batch = KvBatch();
-    batch.UseReserve();
-    return written.ok();
-  };
-  RETURN_IF_ERROR(Scan(0, [&](const SeriesRecord& record) {
-    if (record.sequence > sequence) return false;
-    if (record.time_unix_ms >= time_unix_ms || latest.count(record.sequence) > 0) return true;
-    const std::string line = LineOf(record.key, record.variant);
-    batch.Delete(Family::kSeries, RecordKey(record.sequence));
-    batch.Delete(Family::kSeries, SourceKey(record.source));
-    batch.Delete(Family::kSeries, TimeKeyOf(line, record.time_unix_ms));
-    ++pruned;
-    return batch.ops().size() < kMaxSeriesBatchOps || write(/*sync=*/false);
-  }));
-  RETURN_IF_ERROR(written);
-  write(/*sync=*/true);
-  RETURN_IF_ERROR(written);
-  return pruned;
+  // Records that come meanwhile only make others the latest, which are kept once more. Reads what
+  // is pruned, not what stays: a seek a line.
+  ASSIGN_OR_RETURN(const auto lines, Lines());
+  Pruning pruning;
+  pruning.batch.UseReserve();
+  for (const auto& [line, latest] : lines) {
+    RETURN_IF_ERROR(PruneLine(line, time_unix_ms, sequence, &pruning));
+  }
+  RETURN_IF_ERROR(kv_->Write(pruning.batch, /*sync=*/true));
+  return pruning.count;
 }
 
 }  // namespace

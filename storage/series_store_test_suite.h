@@ -304,6 +304,47 @@ TEST_P(SeriesStoreTest, PrunedNumbersBeforeADamagedRecordDoNotCountAsDamaged) {
   EXPECT_EQ(damaged, 1);
 }
 
+// Damage in the index of latest records: the lines before and behind it are kept and pruned as
+// ever.
+TEST_P(SeriesStoreTest, PruningBesideDamageKeepsTheLatestOfEveryLine) {
+  const auto kv = std::make_shared<FaultyKv>(engine_->kv());
+  store_ = Open(kv);
+  std::vector<SeriesRecord> records;
+  for (int job = 0; job < 9; ++job) {
+    for (int i = 0; i < 2; ++i) {
+      records.push_back(Of(absl::StrCat("s", job, i), 10 + i, absl::StrCat("j", job)));
+    }
+  }
+  ASSERT_THAT(store_->Append(records, "t", ""), IsOk());
+  std::vector<std::string> latest_keys;
+  ASSERT_THAT(kv->Scan(Family::kSeries, PrefixRange("l"), ScanOrder::kForward,
+                       [&](absl::string_view key, absl::string_view) {
+                         latest_keys.emplace_back(key);
+                         return true;
+                       }),
+              IsOk());
+  ASSERT_EQ(latest_keys.size(), 9);
+  kv->Damage(Family::kSeries, latest_keys[4]);
+  EXPECT_EQ(Latest(store_.get()).size(), 8);
+  ASSERT_OK_AND_ASSIGN(const int64_t pruned, store_->Prune(100, INT64_MAX));
+  EXPECT_EQ(pruned, 8);
+  for (int job = 0; job < 9; ++job) {
+    EXPECT_EQ(Near(INT64_MAX, absl::StrCat("j", job)),
+              absl::StrCat(2 * job + 2, ":s", job, "1@11"));
+  }
+}
+
+TEST_P(SeriesStoreTest, ADamagedEntryOfASourceKeepsNobodyFromAppending) {
+  const auto kv = std::make_shared<FaultyKv>(engine_->kv());
+  store_ = Open(kv);
+  ASSERT_THAT(store_->Append({Of("a", 1)}, "t", "1"), IsOk());
+  kv->Damage(Family::kSeries, "sa");
+  kv->Damage(Family::kSeries, "sb");
+  ASSERT_OK_AND_ASSIGN(const int64_t added, store_->Append({Of("a", 1), Of("b", 1)}, "t", "2"));
+  EXPECT_EQ(added, 1) << "one that stands at its own time is known by that";
+  EXPECT_EQ(Texts(store_.get()), (Strings{"1:a@1", "2:b@2"}));
+}
+
 // Against a list in memory: random appends, looks and prunings.
 TEST_P(SeriesStoreTest, AgreesWithAListOverRandomWork) {
   std::mt19937_64 random(7);
