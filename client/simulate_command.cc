@@ -251,8 +251,9 @@ void AddSimulateCommand(CLI::App* app, Session* session, int* exit_code) {
   command
       ->add_option(
           "--variant", args->variant,
-          "Name of this what-if on dashboards, at most 64 bytes, such as 400G; the default "
-          "is as_recorded, of a projection projected")
+          "Name of this what-if on dashboards, at most 64 bytes, such as 400G; as_recorded for the "
+          "system as it was, whose error is watched; the default is unnamed, of a projection "
+          "projected")
       ->type_name("NAME");
   command->add_flag("--watch", args->watch,
                     "Wait for the end and print the result; --csv and --json wait too");

@@ -98,7 +98,7 @@ absl::Status CheckAlgorithms(const std::vector<CustomAlgorithm>& algorithms) {
 
 std::string VariantOf(const SimulationSpec& spec) {
   if (!spec.variant.empty()) return spec.variant;
-  return spec.projection.has_value() ? "projected" : "as_recorded";
+  return spec.projection.has_value() ? "projected" : "unnamed";
 }
 
 std::string EncodeSpec(const SimulationSpec& spec) {

@@ -48,7 +48,7 @@ struct SimulationSpec {
   std::string variant;  // Of its series; empty: see VariantOf.
 };
 
-// The variant, or what stands for none: "as_recorded", of a projected trace "projected".
+// The variant, or what stands for none: "unnamed", of a projected trace "projected".
 std::string VariantOf(const SimulationSpec& spec);
 
 // Stored as the wire message chakrad.v1.SimulationSpec. Decoding: DATA_LOSS when the bytes are

@@ -56,7 +56,7 @@ TEST(SimulationSpecTest, EveryFieldSurvivesItsStoredForm) {
 // What the first version stored: fields 1 to 5.
 TEST(SimulationSpecTest, WithoutAVariantTheSpecSaysWhatItIs) {
   SimulationSpec spec;
-  EXPECT_EQ(VariantOf(spec), "as_recorded");
+  EXPECT_EQ(VariantOf(spec), "unnamed");
   spec.projection = ProjectionSpec{};
   EXPECT_EQ(VariantOf(spec), "projected");
   spec.variant = "v";

@@ -9,6 +9,7 @@
 #include "analysis/metrics/trace_metrics.h"
 #include "analysis/timeline/timeline.h"
 #include "chakrad/v1/job.pb.h"
+#include "common/saturating.h"
 #include "common/status.h"
 #include "server/jobs/simulation.h"
 #include "server/limits.h"
@@ -19,12 +20,16 @@ namespace {
 
 constexpr int64_t kNsPerMs = 1'000'000;
 constexpr int64_t kEarliestUnixNs = 1'262'304'000'000'000'000;  // 2010.
-constexpr int64_t kHourNs = int64_t{3600} * 1'000'000'000;
+// As much as receivers of remote write take.
+constexpr int64_t kAheadNsMax = int64_t{600} * 1'000'000'000;
+
+bool HasPlausibleEnd(const TraceCard& card) {
+  const int64_t end_ns = card.end_unix_ns;
+  return end_ns >= kEarliestUnixNs && end_ns <= SaturatingAdd(card.create_unix_ns, kAheadNsMax);
+}
 
 int64_t TimeOf(const TraceCard& card) {
-  const int64_t end_ns = card.end_unix_ns;
-  const bool plausible = end_ns >= kEarliestUnixNs && end_ns <= card.create_unix_ns + kHourNs;
-  return (plausible ? end_ns : card.create_unix_ns) / kNsPerMs;
+  return (HasPlausibleEnd(card) ? card.end_unix_ns : card.create_unix_ns) / kNsPerMs;
 }
 
 SeriesKey KeyOf(const std::map<std::string, std::string>& labels, const std::vector<int32_t>& ranks,
@@ -44,8 +49,10 @@ const std::string& LabelOf(const std::map<std::string, std::string>& labels, con
   return it == labels.end() ? *none : it->second;
 }
 
-// Of the newest recording of the same job with so many ranks.
+// Of the newest recording of the same job with so many ranks. Traces that name no job are not
+// one another's.
 std::optional<int64_t> MeasuredPs(const TraceInfo& info, int64_t ranks_count, TraceStore* traces) {
+  if (LabelOf(info.labels, "job").empty()) return std::nullopt;
   const TraceCard* newest = nullptr;
   const auto cards = traces->Cards();
   for (const auto& card : *cards) {
@@ -72,7 +79,13 @@ absl::StatusOr<MadeRecord> MakeOfStored(const TraceCard& card, TraceStore* trace
   made.record.time_unix_ms = TimeOf(card);
   made.record.added_unix_ms = card.create_unix_ns / kNsPerMs;
   made.record.key = KeyOf(trace.labels, ranks, trace.world_size);
-  made.samples = TraceMetrics(job, LargestOffsetPs(clocks, clocks.should_align), info.check.quality);
+  made.samples =
+      TraceMetrics(job, LargestOffsetPs(clocks, clocks.should_align), info.check.quality);
+  // "When the recording ended" is not what such a clock says.
+  if (!HasPlausibleEnd(card)) {
+    std::erase_if(made.samples,
+                  [](const MetricSample& s) { return s.id == MetricId::kEndTimestampSeconds; });
+  }
   Finish(&made);
   return made;
 }

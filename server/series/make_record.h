@@ -21,18 +21,19 @@ struct MadeRecord {
   std::map<MetricId, int64_t> dropped_samples;  // Beyond kMaxSamplesPerFamily.
 };
 
-// Loads the trace's hot columns and analyses them. It holds no lease: a delete goes on. Its time is the end of the recording; where
-// the trace tells none, or one that lies before 2010 or more than an hour after it was stored
-// (a clock that was not set), when it was stored.
+// Loads the trace's hot columns and analyses them. It holds no lease: a delete goes on. Its time is
+// the end of the recording; where the trace tells none, or one that lies before 2010 or more than
+// ten minutes after it was stored (a clock that was not set), when it was stored, and it has no
+// sample of when the recording ended.
 //
 // NOT_FOUND: deleted meanwhile. DATA_LOSS: damaged. FAILED_PRECONDITION: no times.
 // RESOURCE_EXHAUSTED: more than kMaxSeriesNodes. UNAVAILABLE: try again.
 absl::StatusOr<MadeRecord> MakeTraceRecord(const TraceCard& card, TraceStore* traces);
 
 // Of a job that has succeeded; its time is the job's end. The measured time to compare with is
-// the longest rank's span: of the trace itself or, of a projected one, of the newest stored trace
-// with the same cluster, job, model and as many ranks. Errors as above; NOT_FOUND: the trace is
-// gone, and with it whose series these are.
+// the longest rank's span: of the trace itself or, of a projected one whose trace names a job, of
+// the newest stored trace with the same cluster, job, model and as many ranks. Errors as above;
+// NOT_FOUND: the trace is gone, and with it whose series these are.
 absl::StatusOr<MadeRecord> MakeJobRecord(const JobRecord& job, TraceStore* traces);
 
 }  // namespace chakrad

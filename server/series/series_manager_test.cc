@@ -4,6 +4,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <map>
 #include <string>
 #include <vector>
 
@@ -258,11 +259,21 @@ TEST_F(SeriesManagerTest, TimesThatNoClockCanHaveShownGiveWayToWhenItWasStored) 
   Put("t-none", "a", 0);
   Put("t-past", "b", 1'000 * kSecondNs);
   Put("t-future", "c", kStartNs + 86'400 * kSecondNs);
+  Put("t-ahead", "d", clock_.NowUnixNs() + 601 * kSecondNs);
+  Put("t-2100", "e", int64_t{4'102'444'800} * kSecondNs);
   ASSERT_THAT(NewManager()->CatchUp(), IsOk());
   const int64_t stored_ms = clock_.NowUnixNs() / 1'000'000;
   for (const SeriesRecord& record : Records()) {
     EXPECT_EQ(record.time_unix_ms, stored_ms) << record.source;
+    EXPECT_EQ(ValueOf(record, MetricId::kEndTimestampSeconds), -1) << record.source;
   }
+  // A little ahead, as clocks are.
+  const int64_t ahead_ns = clock_.NowUnixNs() + 590 * kSecondNs;
+  Put("t-near", "f", ahead_ns);
+  ASSERT_THAT(NewManager()->CatchUp(), IsOk());
+  EXPECT_EQ(Records().back().time_unix_ms, ahead_ns / 1'000'000 + 8);
+  EXPECT_NEAR(ValueOf(Records().back(), MetricId::kEndTimestampSeconds),
+              static_cast<double>(ahead_ns) * 1e-9 + 0.008, 1e-3);
 }
 
 TEST_F(SeriesManagerTest, ASimulationIsComparedWithItsTrace) {
@@ -282,7 +293,7 @@ TEST_F(SeriesManagerTest, ASimulationIsComparedWithItsTrace) {
   EXPECT_NEAR(ValueOf(records[1], MetricId::kSimulatedExposedCommRatio), 0.25, 1e-12);
   EXPECT_NEAR(ValueOf(records[1], MetricId::kSimulationMeasuredSeconds), 0.008, 1e-12);
   EXPECT_NEAR(ValueOf(records[1], MetricId::kSimulationErrorRatio), 0.25, 1e-12);
-  EXPECT_EQ(records[2].variant, "as_recorded");
+  EXPECT_EQ(records[2].variant, "unnamed");
   EXPECT_NEAR(ValueOf(records[2], MetricId::kSimulationErrorRatio), -0.5, 1e-12);
   const MetricLabels labels{{"cluster", "c"},
                             {"job", "train"},
@@ -307,6 +318,21 @@ TEST_F(SeriesManagerTest, AProjectionIsComparedWithTheNewestTraceOfThatSizeIfThe
   const auto records = Records();
   EXPECT_EQ(records.back().source, "jobs/j-2");
   EXPECT_NEAR(ValueOf(records.back(), MetricId::kSimulationErrorRatio), -0.25, 1e-12);
+}
+
+TEST_F(SeriesManagerTest, TracesWithoutAJobAreNotComparedWithEachOther) {
+  Trace two = SmallTrace(kStartNs, 2), four = SmallTrace(kStartNs, 4);
+  PutTrace("t-2", "", two);
+  PutTrace("t-4", "", four);
+  PutJob("j-projected", "t-2", 8'000'000'000, JobRecord::State::kSucceeded, "", 4);
+  PutJob("j-itself", "t-2", 8'000'000'000);
+  ASSERT_THAT(NewManager()->CatchUp(), IsOk());
+  std::map<std::string, double> measured;
+  for (const SeriesRecord& record : Records()) {
+    measured[record.source] = ValueOf(record, MetricId::kSimulationMeasuredSeconds);
+  }
+  EXPECT_EQ(measured.at("jobs/j-projected"), -1);
+  EXPECT_NEAR(measured.at("jobs/j-itself"), 0.008, 1e-12);
 }
 
 TEST_F(SeriesManagerTest, JobsThatEndOutOfOrderAreAllTakenOnce) {

@@ -84,7 +84,7 @@ ExampleJobs UploadExampleJobs(TestServer* server, int64_t now_unix_ms) {
   jobs.nameless.traces.push_back(
       UploadRun(server, kMlp, now_unix_ms - kHourMs, jobs.nameless.labels));
   for (const ExampleJob* job : {&jobs.pretrain, &jobs.recommend, &jobs.nameless}) {
-    Simulate(server, job->traces.back(), "Ring", "");
+    Simulate(server, job->traces.back(), "Ring", "as_recorded");
     Simulate(server, job->traces.back(), "FullyConnected", "fully_connected");
   }
   return jobs;
@@ -102,7 +102,7 @@ void MakeTraffic(TestServer* server, const ExampleJobs& jobs) {
   CHECK(!server->Upload(broken).ok());
   CHECK(!server->GetJob("jobs/none").ok());
   CHECK(Chakra(*server, {"retention", "run"}).exit_code == 0);
-  Simulate(server, jobs.nameless.traces.back(), "Ring", "");
+  Simulate(server, jobs.nameless.traces.back(), "Ring", "as_recorded");
   for (const ExampleJob* job : {&jobs.pretrain, &jobs.recommend}) {
     Analysis(*server, job->traces.back());
   }
