@@ -152,6 +152,8 @@ inline constexpr int64_t kSeriesRetryMsMax = 60'000;
 inline constexpr int kSeriesThreadNice = 10;
 // Jobs created longer ago are all stored, whatever threads and the clock did.
 inline constexpr int64_t kJobsSettledNs = int64_t{3600} * 1'000'000'000;
+// Simulations of one key that /metrics shows: a sweep takes no more of --metric_keys.
+inline constexpr size_t kMaxVariantsShown = 20;
 // A simulation's variant: a label of its series.
 inline constexpr size_t kMaxVariantBytes = 64;
 // Analyses that run at once, and that wait, so long, for one to end: each holds its timeline.

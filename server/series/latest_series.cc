@@ -4,12 +4,13 @@
 
 #include "absl/strings/str_cat.h"
 #include "common/saturating.h"
+#include "server/limits.h"
 #include "server/metrics_text.h"
 
 namespace chakrad {
 namespace {
 
-constexpr size_t kPieceBytes = 64 << 10;
+constexpr size_t kTextPieceBytes = 64 << 10;
 
 std::vector<std::pair<std::string, std::string>> LabelsOf(const SeriesKey& key) {
   const std::string* const values[] = {&key.cluster, &key.job, &key.model, &key.rank_group};
@@ -35,6 +36,22 @@ bool LatestSeries::IsExpired(const Line& line, int64_t now_ms) const {
 
 void LatestSeries::DropExpired(int64_t now_ms) {
   std::erase_if(by_key_, [&](const auto& entry) { return IsExpired(*entry.second, now_ms); });
+}
+
+bool LatestSeries::HasPlace(const SeriesKey& key, int64_t time_unix_ms) {
+  size_t variants_count = 0;
+  auto oldest = by_key_.end();
+  for (auto it = by_key_.upper_bound({key, ""}); it != by_key_.end() && it->first.first == key;
+       ++it) {
+    ++variants_count;
+    if (oldest == by_key_.end() || it->second->time_unix_ms < oldest->second->time_unix_ms) {
+      oldest = it;
+    }
+  }
+  if (variants_count < kMaxVariantsShown) return true;
+  if (time_unix_ms < oldest->second->time_unix_ms) return false;
+  by_key_.erase(oldest);
+  return true;
 }
 
 bool LatestSeries::Put(const SeriesRecord& record, std::vector<MetricSample> samples,
@@ -72,6 +89,7 @@ bool LatestSeries::Put(const SeriesRecord& record, std::vector<MetricSample> sam
     }
     return true;
   }
+  if (!record.variant.empty() && !HasPlace(record.key, line->time_unix_ms)) return true;
   if (by_key_.size() >= lines_) DropExpired(now_ms);
   if (by_key_.size() >= lines_) return false;
   by_key_.emplace(key, std::move(line));
@@ -100,7 +118,7 @@ void LatestSeries::WriteText(int64_t now_ms, const std::function<bool(absl::stri
         const uint32_t end = line.ends[next[i]].second;
         absl::StrAppend(&piece, family.name, line.labels,
                         absl::string_view(line.tails).substr(begin, end - begin));
-        if (piece.size() < kPieceBytes) continue;
+        if (piece.size() < kTextPieceBytes) continue;
         if (!write(piece)) return;
         piece.clear();
       }

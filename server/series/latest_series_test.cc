@@ -8,6 +8,7 @@
 
 #include "absl/strings/str_cat.h"
 #include "common/status_matchers.h"
+#include "server/limits.h"
 #include "server/series/parse_metrics_text.h"
 
 namespace chakrad {
@@ -122,6 +123,32 @@ TEST(LatestSeriesTest, VariantsOfAKeyStandBesideItsTrace) {
   latest.Put(Of("a", 100, "x"), {{MetricId::kSimulatedSpanSeconds, {"x"}, 2}}, 0);
   latest.Put(Of("a", 100, "y"), {{MetricId::kSimulatedSpanSeconds, {"y"}, 3}}, 0);
   EXPECT_EQ(Parsed(&latest).size(), 3);
+}
+
+TEST(LatestSeriesTest, OfManyVariantsOfAKeyTheNewestAreShownAndOtherKeysHaveTheirPlace) {
+  LatestSeries latest(100, kHourMs);
+  const auto put = [&](int time_ms, const std::string& variant) {
+    return latest.Put(Of("a", time_ms, variant),
+                      {{MetricId::kSimulatedSpanSeconds, {variant}, 1.0 * time_ms}}, 0);
+  };
+  const auto count = [&](const std::string& variant) {
+    MetricLabels labels = LabelsOf("a");
+    labels["variant"] = variant;
+    return Parsed(&latest).count({"chakrad_simulation_span_seconds", labels});
+  };
+  latest.Put(Of("a", 1), Steps(1), 0);
+  for (int i = 0; i < static_cast<int>(kMaxVariantsShown); ++i) {
+    EXPECT_TRUE(put(1'000 - i, absl::StrCat("v", i)));
+  }
+  EXPECT_TRUE(put(1, "old"));
+  EXPECT_EQ(count("old"), 0);
+  EXPECT_TRUE(put(2'000, "new")) << "the oldest one gives way";
+  EXPECT_EQ(count("new"), 1);
+  EXPECT_EQ(count(absl::StrCat("v", kMaxVariantsShown - 1)), 0);
+  EXPECT_EQ(count("v0"), 1);
+  EXPECT_TRUE(put(2'001, "new")) << "in its own place";
+  EXPECT_EQ(latest.size(0), kMaxVariantsShown + 1);
+  EXPECT_TRUE(latest.Put(Of("b", 1, "v"), {{MetricId::kSimulatedSpanSeconds, {"v"}, 1}}, 0));
 }
 
 TEST(LatestSeriesTest, BeyondTheCapNewKeysFindNoPlaceAndOldOnesGoOn) {
