@@ -148,6 +148,12 @@ inline constexpr int64_t kSeriesBatchNs = 200'000'000;
 inline constexpr int64_t kSeriesPollMs = 500;
 // The longest pause after an error of the store.
 inline constexpr int64_t kSeriesRetryMsMax = 60'000;
+// Times that a source cannot be read, over two minutes, before it is passed over; and processes
+// that may end in one trace. A trace of so many nodes is marked (two synced writes, next to 50 ms
+// and more of analysis) so that the latter is known.
+inline constexpr int kSeriesReadTries = 8;
+inline constexpr int kSeriesCrashesMax = 2;
+inline constexpr int64_t kSeriesMarkedNodes = 200'000;
 // How much the thread stands back when all cores are busy.
 inline constexpr int kSeriesThreadNice = 10;
 // Jobs created longer ago are all stored, whatever threads and the clock did.

@@ -70,7 +70,7 @@ class RealServer : public ChakradServer {
     RETURN_IF_ERROR(uploads_.Start());
     RETURN_IF_ERROR(jobs_.Start());
     retention_.Start(std::chrono::seconds(options_.retention_period_seconds));
-    RETURN_IF_ERROR(series_.Start());
+    series_.Start();
     history_.Start();
     ASSIGN_OR_RETURN(http_, StartHttpServer(options_.http_listen, Pages()));
     RETURN_IF_ERROR(StartGrpc());
@@ -94,6 +94,7 @@ class RealServer : public ChakradServer {
     retention_.Stop();
     uploads_.StartDraining();
     pushes_.StartDraining();
+    series_.StartStopping();
     jobs_.Drain(std::chrono::seconds(options_.limits.drain_seconds));
     series_.Stop();
     history_.Stop();
@@ -111,7 +112,7 @@ class RealServer : public ChakradServer {
       if (bytes.ok()) metrics_.SetStoreBytes(*bytes);
       metrics_.SetStoreHealth(stores_.probe->Check());
       metrics_.SetEngine(stores_.probe->Engine());
-      series_.PublishKeys();
+      series_.Publish();
       return HttpResponse{.content_type = "text/plain; version=0.0.4; charset=utf-8",
                           .body = absl::StrCat(metrics_.Text(), history_.MetricsText()),
                           .stream = [this](const auto& write) { series_.WriteText(write); }};

@@ -5,6 +5,7 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <chrono>
 #include <exception>
 #include <limits>
 #include <utility>
@@ -12,7 +13,6 @@
 #include "absl/strings/numbers.h"
 #include "absl/strings/str_cat.h"
 #include "common/status.h"
-#include "server/limits.h"
 #include "server/log.h"
 #include "server/series/sample_codec.h"
 
@@ -21,7 +21,9 @@ namespace {
 
 constexpr char kTracesCursor[] = "traces";
 constexpr char kJobsCursor[] = "jobs";
-constexpr int64_t kNone = std::numeric_limits<int64_t>::min();
+// "{times} {id}": of the large trace at hand; empty: none.
+constexpr char kAttemptCursor[] = "attempt";
+constexpr int64_t kNoCursor = std::numeric_limits<int64_t>::min();
 
 // Why a source gives no record.
 const char* ReasonOf(const absl::Status& status) {
@@ -40,13 +42,14 @@ const char* ReasonOf(const absl::Status& status) {
 }
 
 absl::StatusOr<int64_t> ReadCursor(SeriesStore* series, const char* name) {
-  ASSIGN_OR_RETURN(const std::string text, series->GetCursor(name));
-  if (text.empty()) return kNone;
+  const absl::StatusOr<std::string> text = series->GetCursor(name);
+  if (text.ok() && text->empty()) return kNoCursor;
   int64_t value = 0;
-  if (absl::SimpleAtoi(text, &value)) return value;
+  if (text.ok() && absl::SimpleAtoi(*text, &value)) return value;
+  if (!text.ok() && !absl::IsDataLoss(text.status())) return text.status();
   // Sources that have their record are not added twice: to begin anew costs time only.
   Log(LogLevel::kError, "series_cursor_damaged", {{"cursor", name}});
-  return kNone;
+  return kNoCursor;
 }
 
 // Ingest and answers come first.
@@ -66,23 +69,25 @@ SeriesManager::SeriesManager(TraceStore* traces, JobStore* jobs, SeriesStore* se
       clock_(clock),
       metrics_(metrics),
       options_(options),
-      latest_(static_cast<size_t>(options.metric_keys), options.metric_expiry_seconds * 1'000) {}
+      latest_(static_cast<size_t>(options.metric_keys), options.metric_expiry_seconds * 1'000),
+      trace_cursor_(kNoCursor) {}
 
 SeriesManager::~SeriesManager() { Stop(); }
 
-absl::Status SeriesManager::Start() {
-  RETURN_IF_ERROR(Annotate(ShowStored(), "series"));
-  RETURN_IF_ERROR(Annotate(ReadCursors(), "series"));
+void SeriesManager::Start() {
+  const absl::Status shown = ShowStored().status();
+  if (!shown.ok()) TellFailure(shown);
   thread_ = std::thread([this] { Loop(); });
-  return absl::OkStatus();
+}
+
+void SeriesManager::StartStopping() {
+  MutexLock lock(&mutex_);
+  stopping_ = true;
+  stopped_.NotifyAll();
 }
 
 void SeriesManager::Stop() {
-  {
-    MutexLock lock(&mutex_);
-    stopping_ = true;
-    stopped_.NotifyAll();
-  }
+  StartStopping();
   if (thread_.joinable()) thread_.join();
 }
 
@@ -91,34 +96,69 @@ bool SeriesManager::IsStopping() {
   return stopping_;
 }
 
+void SeriesManager::TellFailure(const absl::Status& status) {
+  metrics_->AddSeriesFailure();
+  Log(LogLevel::kError, "series_failed", {{"error", std::string(status.message())}});
+}
+
 void SeriesManager::Loop() {
   BecomeModest();
-  std::chrono::milliseconds pause(kSeriesPollMs);
+  struct Turn {
+    absl::StatusOr<bool> (SeriesManager::*take)();
+    std::chrono::milliseconds pause{kSeriesPollMs};
+    std::chrono::steady_clock::time_point due;
+  };
+  Turn turns[] = {
+      {&SeriesManager::ShowStored}, {&SeriesManager::TakeTraces}, {&SeriesManager::TakeJobs}};
   for (;;) {
-    const absl::Status status = CatchUp();
-    if (IsStopping()) return;
-    if (status.ok()) {
-      pause = std::chrono::milliseconds(kSeriesPollMs);
-    } else {
-      pause = std::min(pause * 2, std::chrono::milliseconds(kSeriesRetryMsMax));
-      metrics_->AddSeriesFailure();
-      Log(LogLevel::kError, "series_failed", {{"error", std::string(status.message())}});
+    bool more = false;
+    for (Turn& turn : turns) {
+      if (std::chrono::steady_clock::now() < turn.due) continue;
+      const absl::StatusOr<bool> taken = (this->*turn.take)();
+      if (IsStopping()) return;
+      if (taken.ok()) {
+        more = more || *taken;
+        turn.pause = std::chrono::milliseconds(kSeriesPollMs);
+        continue;
+      }
+      TellFailure(taken.status());
+      turn.pause = std::min(turn.pause * 2, std::chrono::milliseconds(kSeriesRetryMsMax));
+      turn.due = std::chrono::steady_clock::now() + turn.pause;
     }
     MutexLock lock(&mutex_);
-    if (!stopping_) stopped_.WaitFor(&mutex_, pause);
+    if (!stopping_ && !more) stopped_.WaitFor(&mutex_, std::chrono::milliseconds(kSeriesPollMs));
     if (stopping_) return;
   }
 }
 
-absl::Status SeriesManager::ReadCursors() {
-  if (has_cursors_) return absl::OkStatus();
-  ASSIGN_OR_RETURN(trace_cursor_, ReadCursor(series_, kTracesCursor));
-  ASSIGN_OR_RETURN(job_cursor_, ReadCursor(series_, kJobsCursor));
-  has_cursors_ = true;
+// The numbers of traces begin anew behind the newest one that is left: where the clock was ahead
+// once, and those traces are gone, the cursor must not stay ahead of all that come.
+absl::Status SeriesManager::ReadTraceCursor(const TraceCards& cards) {
+  if (has_trace_cursor_) return absl::OkStatus();
+  ASSIGN_OR_RETURN(const int64_t stored, ReadCursor(series_, kTracesCursor));
+  trace_cursor_ = std::min(stored, cards.empty() ? kNoCursor : cards.front()->create_unix_ns);
+  const absl::StatusOr<std::string> attempt = series_->GetCursor(kAttemptCursor);
+  if (!attempt.ok() && !absl::IsDataLoss(attempt.status())) return attempt.status();
+  if (attempt.ok()) {
+    const size_t space = attempt->find(' ');
+    if (space != std::string::npos &&
+        absl::SimpleAtoi(attempt->substr(0, space), &crashes_count_)) {
+      crashed_trace_ = attempt->substr(space + 1);
+    }
+  }
+  has_trace_cursor_ = true;
   return absl::OkStatus();
 }
 
-absl::Status SeriesManager::ShowStored() {
+absl::Status SeriesManager::ReadJobCursor() {
+  if (has_job_cursor_) return absl::OkStatus();
+  ASSIGN_OR_RETURN(job_cursor_, ReadCursor(series_, kJobsCursor));
+  has_job_cursor_ = true;
+  return absl::OkStatus();
+}
+
+absl::StatusOr<bool> SeriesManager::ShowStored() {
+  if (has_shown_) return false;
   const int64_t now_ms = clock_->NowUnixNs() / 1'000'000;
   const int64_t oldest_ms = now_ms - options_.metric_expiry_seconds * 1'000;
   std::vector<SeriesRecord> records;
@@ -134,15 +174,19 @@ absl::Status SeriesManager::ShowStored() {
     if (!samples.ok()) continue;
     if (!latest_.Put(record, *samples, now_ms)) metrics_->AddMetricKeyDropped();
   }
-  return absl::OkStatus();
+  has_shown_ = true;
+  return false;
 }
 
 absl::Status SeriesManager::CatchUp() {
-  RETURN_IF_ERROR(ReadCursors());
+  absl::Status first;
   // One fails, the other goes on.
-  const absl::Status traces = TakeTraces();
-  const absl::Status jobs = TakeJobs();
-  return traces.ok() ? jobs : traces;
+  for (const auto take : {&SeriesManager::TakeTraces, &SeriesManager::TakeJobs}) {
+    absl::StatusOr<bool> more = true;
+    while (more.ok() && *more) more = (this->*take)();
+    if (first.ok()) first = more.status();
+  }
+  return first;
 }
 
 bool SeriesManager::IsFull(const Batch& batch) {
@@ -150,7 +194,13 @@ bool SeriesManager::IsFull(const Batch& batch) {
          clock_->SteadyNs() - batch.begun_steady_ns >= kSeriesBatchNs;
 }
 
-absl::Status SeriesManager::Take(absl::string_view source, const char* kind,
+void SeriesManager::Skip(absl::string_view source, const char* reason, const absl::Status& why) {
+  metrics_->AddSeriesSkipped(reason);
+  Log(absl::IsFailedPrecondition(why) ? LogLevel::kDebug : LogLevel::kWarning, "series_skipped",
+      {{"source", std::string(source)}, {"reason", reason}, {"error", std::string(why.message())}});
+}
+
+absl::Status SeriesManager::Take(const std::string& source, const char* kind,
                                  const std::function<absl::StatusOr<MadeRecord>()>& make,
                                  Batch* batch) {
   if (batch->looked_at_count++ == 0) batch->begun_steady_ns = clock_->SteadyNs();
@@ -161,12 +211,14 @@ absl::Status SeriesManager::Take(absl::string_view source, const char* kind,
   } catch (const std::exception& error) {  // Out of memory, above all.
     made = absl::ResourceExhaustedError(error.what());
   }
-  if (absl::IsUnavailable(made.status())) return Annotate(made.status(), source);
+  if (absl::IsUnavailable(made.status())) {
+    if (++failed_reads_[source] < kSeriesReadTries) return Annotate(made.status(), source);
+    Skip(source, "unreadable", made.status());
+    return absl::OkStatus();
+  }
+  failed_reads_.erase(source);
   if (!made.ok()) {
-    metrics_->AddSeriesSkipped(ReasonOf(made.status()));
-    Log(absl::IsFailedPrecondition(made.status()) ? LogLevel::kDebug : LogLevel::kWarning,
-        "series_skipped",
-        {{"source", std::string(source)}, {"error", std::string(made.status().message())}});
+    Skip(source, ReasonOf(made.status()), made.status());
     return absl::OkStatus();
   }
   metrics_->ObserveSeries(kind, static_cast<double>(clock_->SteadyNs() - begun_ns) * 1e-9);
@@ -191,59 +243,88 @@ absl::Status SeriesManager::Flush(const char* cursor_name, int64_t cursor, Batch
   return absl::OkStatus();
 }
 
-absl::Status SeriesManager::TakeTraces() {
+absl::Status SeriesManager::FlushTraces(Batch* batch) {
+  const int64_t cursor = batch->cursor;
+  if (batch->made.empty() && cursor == trace_cursor_) return absl::OkStatus();
+  RETURN_IF_ERROR(Flush(kTracesCursor, cursor, batch));
+  trace_cursor_ = cursor;
+  return absl::OkStatus();
+}
+
+absl::Status SeriesManager::TakeTrace(const TraceCard& card, Batch* batch) {
+  const std::string source = absl::StrCat("traces/", card.id);
+  const auto take = [&] {
+    return Take(
+        source, "trace", [&] { return MakeTraceRecord(card, traces_); }, batch);
+  };
+  if (card.nodes_count < options_.marked_nodes) return take();
+  // The process may end in it, for want of memory above all, and would at every start.
+  const int crashes = card.id == crashed_trace_ ? crashes_count_ : 0;
+  if (crashes >= kSeriesCrashesMax) {
+    ++batch->looked_at_count;
+    Skip(source, "crashed",
+         absl::AbortedError(absl::StrCat("the daemon ended ", crashes, " times in it")));
+    return absl::OkStatus();
+  }
+  RETURN_IF_ERROR(series_->SetCursor(kAttemptCursor, absl::StrCat(crashes + 1, " ", card.id)));
+  const absl::Status taken = take();
+  RETURN_IF_ERROR(series_->SetCursor(kAttemptCursor, ""));
+  return taken;
+}
+
+absl::StatusOr<bool> SeriesManager::TakeTraces() {
   const std::shared_ptr<const TraceCards> cards = traces_->Cards();
-  if (cards == seen_cards_) return absl::OkStatus();
+  if (cards == seen_cards_) return false;
+  RETURN_IF_ERROR(ReadTraceCursor(*cards));
   // Newest first: those behind the cursor, from its end to the beginning.
   const auto end = std::partition_point(cards->begin(), cards->end(), [&](const auto& card) {
     return card->create_unix_ns > trace_cursor_;
   });
   Batch batch;
-  const auto flush = [&] {
-    if (batch.looked_at_count == 0) return absl::OkStatus();
-    const int64_t cursor = batch.cursor;
-    RETURN_IF_ERROR(Flush(kTracesCursor, cursor, &batch));
-    trace_cursor_ = cursor;
-    return absl::OkStatus();
-  };
+  batch.cursor = trace_cursor_;
+  int64_t cursor_before = trace_cursor_;  // Of all that share the time at hand.
   for (auto it = end; it != cards->begin();) {
     const TraceCard& card = **--it;
-    metrics_->SetSeriesPending(it - cards->begin() + 1, clock_->NowUnixNs() - card.create_unix_ns);
     // Traces of layout 1 may share a creation time: the cursor is not between them.
-    const bool may_cut = batch.looked_at_count > 0 && card.create_unix_ns != batch.cursor;
-    if (may_cut && (IsFull(batch) || IsStopping())) {
-      RETURN_IF_ERROR(flush());
-      if (IsStopping()) return absl::OkStatus();
+    if (card.create_unix_ns != batch.cursor) {
+      if (batch.looked_at_count > 0 && (IsFull(batch) || IsStopping())) {
+        RETURN_IF_ERROR(FlushTraces(&batch));
+        return !IsStopping();
+      }
+      cursor_before = batch.cursor;
     }
-    const absl::Status taken = Take(
-        absl::StrCat("traces/", card.id), "trace",
-        [&] { return MakeTraceRecord(card, traces_); }, &batch);
-    if (!taken.ok()) return taken;  // What the batch holds is made again.
-    batch.cursor = card.create_unix_ns;
+    const absl::Status taken = TakeTrace(card, &batch);
+    batch.cursor = taken.ok() ? card.create_unix_ns : cursor_before;
+    if (!taken.ok()) {
+      RETURN_IF_ERROR(FlushTraces(&batch));  // What was made is not made again.
+      return taken;
+    }
   }
-  RETURN_IF_ERROR(flush());
-  metrics_->SetSeriesPending(0, 0);
+  RETURN_IF_ERROR(FlushTraces(&batch));
   seen_cards_ = cards;
-  return absl::OkStatus();
+  return false;
+}
+
+absl::StatusOr<std::vector<JobRecord>> SeriesManager::UnfinishedJobs() {
+  auto open = jobs_->ListUnfinished();
+  if (!absl::IsDataLoss(open.status())) return open;
+  // Their states tell as well, but for a clock that went back since.
+  Log(LogLevel::kError, "series_unfinished_jobs_damaged",
+      {{"error", std::string(open.status().message())}});
+  return std::vector<JobRecord>();
 }
 
 // Those that the cursor does not cover, and those that were unfinished when last looked at (of a
 // clock that went back since), by creation.
-absl::StatusOr<std::map<std::pair<int64_t, std::string>, JobRecord::State>> SeriesManager::NewJobs(
+absl::StatusOr<SeriesManager::JobStates> SeriesManager::NewJobs(
     const std::set<std::string>& unfinished) {
-  std::map<std::pair<int64_t, std::string>, JobRecord::State> found;
-  std::string page_token;
-  do {
-    ASSIGN_OR_RETURN(const JobPage page, jobs_->List(kMaxPageSize, page_token, ""));
-    page_token = page.next_page_token;
-    for (const JobRecord& job : page.jobs) {
-      if (job.create_unix_ns <= job_cursor_) {
-        page_token.clear();
-        break;
-      }
-      found[{job.create_unix_ns, job.id}] = job.state;
-    }
-  } while (!page_token.empty());
+  JobStates found;
+  RETURN_IF_ERROR(jobs_->ScanCreatedAfter(
+      job_cursor_,
+      [&](const std::string& id, int64_t create_unix_ns, const absl::StatusOr<JobRecord>& job) {
+        auto& state = found[{create_unix_ns, id}];
+        if (job.ok()) state = job->state;
+      }));
   for (const std::string& id : unfinished_jobs_) {
     if (unfinished.count(id) > 0) continue;
     const absl::StatusOr<JobRecord> job = jobs_->Get(id);
@@ -252,26 +333,39 @@ absl::StatusOr<std::map<std::pair<int64_t, std::string>, JobRecord::State>> Seri
   return found;
 }
 
-absl::Status SeriesManager::TakeJobs() {
+absl::StatusOr<bool> SeriesManager::TakeJobs() {
   const int64_t ended = jobs_ended_();  // Before the look: a job that ends meanwhile is seen next.
-  if (ended == seen_jobs_ended_) return absl::OkStatus();
-  ASSIGN_OR_RETURN(const std::vector<JobRecord> open, jobs_->ListUnfinished());
+  if (ended == seen_jobs_ended_) return false;
+  RETURN_IF_ERROR(ReadJobCursor());
+  // Of a job that was created just now, an earlier one may not be stored yet, and the clock may
+  // have gone back a little: the last hour's jobs are looked at each time. Where it went back
+  // further, the cursor goes with it.
+  const int64_t settled_ns = clock_->NowUnixNs() - kJobsSettledNs;
+  job_cursor_ = std::min(job_cursor_, settled_ns);
+  ASSIGN_OR_RETURN(const std::vector<JobRecord> open, UnfinishedJobs());
   std::set<std::string> unfinished;
   int64_t first_open_ns = std::numeric_limits<int64_t>::max();
   for (const JobRecord& job : open) {
     unfinished.insert(job.id);
     first_open_ns = std::min(first_open_ns, job.create_unix_ns);
   }
-  ASSIGN_OR_RETURN(const auto jobs, NewJobs(unfinished));
-  // Of a job that was created just now, an earlier one may not be stored yet, and the clock may
-  // have gone back a little: the last hour's jobs are looked at each time.
-  const int64_t settled_ns = clock_->NowUnixNs() - kJobsSettledNs;
+  ASSIGN_OR_RETURN(const JobStates jobs, NewJobs(unfinished));
   Batch batch;
   int64_t cursor = job_cursor_;
   std::set<std::string> done;
+  std::vector<std::string> taken_ids;
+  // The cursor moves with the last batch: what came before it is known by its source.
+  const auto flush = [&](int64_t to) {
+    if (!batch.made.empty() || to != job_cursor_) {
+      RETURN_IF_ERROR(Flush(kJobsCursor, to, &batch));
+    }
+    done_jobs_.insert(taken_ids.begin(), taken_ids.end());
+    taken_ids.clear();
+    return absl::OkStatus();
+  };
   for (const auto& [at, state] : jobs) {
     const auto& [create_unix_ns, id] = at;
-    if (unfinished.count(id) > 0 || !IsFinished(state)) {
+    if (unfinished.count(id) > 0 || (state.has_value() && !IsFinished(*state))) {
       first_open_ns = std::min(first_open_ns, create_unix_ns);
       continue;
     }
@@ -280,32 +374,47 @@ absl::Status SeriesManager::TakeJobs() {
     } else {
       done.insert(id);
     }
-    if (state != JobRecord::State::kSucceeded || done_jobs_.count(id) > 0) continue;
-    if (IsStopping()) return absl::OkStatus();
+    if (done_jobs_.count(id) > 0) continue;
+    const std::string source = absl::StrCat("jobs/", id);
+    if (!state.has_value()) {
+      Skip(source, "damaged", absl::DataLossError("its record cannot be read"));
+      done_jobs_.insert(id);
+    }
+    if (state != JobRecord::State::kSucceeded) continue;
+    if (IsStopping()) {
+      RETURN_IF_ERROR(flush(job_cursor_));
+      return false;
+    }
     const auto make = [&, job_id = id]() -> absl::StatusOr<MadeRecord> {
       ASSIGN_OR_RETURN(const JobRecord job, jobs_->Get(job_id));
       return MakeJobRecord(job, traces_);
     };
-    RETURN_IF_ERROR(Take(absl::StrCat("jobs/", id), "simulation", make, &batch));
-    // The cursor moves with the last batch: what came before it is known by its source.
-    if (IsFull(batch)) RETURN_IF_ERROR(Flush(kJobsCursor, job_cursor_, &batch));
+    const absl::Status taken = Take(source, "simulation", make, &batch);
+    if (taken.ok()) taken_ids.push_back(id);
+    if (!taken.ok() || IsFull(batch)) RETURN_IF_ERROR(flush(job_cursor_));
+    RETURN_IF_ERROR(taken);
   }
-  if (batch.looked_at_count > 0 || cursor != job_cursor_) {
-    RETURN_IF_ERROR(Flush(kJobsCursor, cursor, &batch));
-  }
+  RETURN_IF_ERROR(flush(cursor));
   job_cursor_ = cursor;
   done_jobs_ = std::move(done);
   unfinished_jobs_ = std::move(unfinished);
   seen_jobs_ended_ = ended;
-  return absl::OkStatus();
+  return false;
 }
 
 void SeriesManager::WriteText(const std::function<bool(absl::string_view)>& write) {
   latest_.WriteText(clock_->NowUnixNs() / 1'000'000, write);
 }
 
-void SeriesManager::PublishKeys() {
+void SeriesManager::Publish() {
   metrics_->SetMetricKeys(static_cast<int64_t>(latest_.size(clock_->NowUnixNs() / 1'000'000)));
+  const std::shared_ptr<const TraceCards> cards = traces_->Cards();
+  const auto end = std::partition_point(
+      cards->begin(), cards->end(),
+      [cursor = trace_cursor_.load()](const auto& card) { return card->create_unix_ns > cursor; });
+  const int64_t pending = end - cards->begin();
+  const int64_t lag_ns = pending == 0 ? 0 : clock_->NowUnixNs() - (*(end - 1))->create_unix_ns;
+  metrics_->SetSeriesPending(pending, std::max<int64_t>(lag_ns, 0));
 }
 
 }  // namespace chakrad

@@ -6,18 +6,23 @@
 // traces share a synced write. A store of before this existed is worked through from its first
 // trace on. What cannot be turned into series (a damaged trace, one without times, one that is too
 // large, one that was deleted meanwhile) is counted by reason and passed over; where the store
-// fails, the thread tries again.
+// fails, the thread tries again, and passes over a source that it cannot give time after time
+// while it takes the records of others. A large trace is marked before it is looked at, so that
+// one in which the daemon ends twice is passed over as well. Traces and simulations wait for each
+// other for a batch at most, also when one of them fails.
 #ifndef CHAKRAD_SERVER_SERIES_SERIES_MANAGER_H_
 #define CHAKRAD_SERVER_SERIES_SERIES_MANAGER_H_
 
-#include <chrono>
+#include <atomic>
 #include <cstdint>
 #include <functional>
 #include <map>
 #include <memory>
+#include <optional>
 #include <set>
 #include <string>
 #include <thread>
+#include <utility>
 #include <vector>
 
 #include "absl/status/status.h"
@@ -25,6 +30,7 @@
 #include "absl/strings/string_view.h"
 #include "common/clock.h"
 #include "common/mutex.h"
+#include "server/limits.h"
 #include "server/metrics.h"
 #include "server/series/latest_series.h"
 #include "server/series/make_record.h"
@@ -37,6 +43,7 @@ namespace chakrad {
 struct SeriesOptions {
   int64_t metric_keys = 10'000;                   // Shown on /metrics at most.
   int64_t metric_expiry_seconds = 7 * 24 * 3600;  // After a key's record arrived.
+  int64_t marked_nodes = kSeriesMarkedNodes;      // Of a trace that is marked, or more.
 };
 
 // Thread-safe. What it is given must outlive it.
@@ -48,8 +55,11 @@ class SeriesManager {
                 const SeriesOptions& options);
   ~SeriesManager();  // Stops.
 
-  // Shows what the store has of an earlier life, and starts the thread. Errors of the store.
-  absl::Status Start();
+  // Shows what the store has of an earlier life, and starts the thread. What the store does not
+  // give is logged, counted and tried again by the thread.
+  void Start();
+  // Lets the thread end; does not wait.
+  void StartStopping();
   // Ends after the trace at hand; what was made is stored.
   void Stop();
 
@@ -57,8 +67,8 @@ class SeriesManager {
   // the store; another call goes on from there.
   absl::Status CatchUp();
 
-  // Tells the metrics how many keys there are.
-  void PublishKeys();
+  // Tells the metrics how many keys and how many pending traces there are.
+  void Publish();
   // The job families in Prometheus's text format, in pieces, until `write` returns false.
   void WriteText(const std::function<bool(absl::string_view)>& write);
 
@@ -70,19 +80,28 @@ class SeriesManager {
     int64_t begun_steady_ns = 0;
     int64_t looked_at_count = 0;
   };
+  // State of a job by creation and id; none of one whose record is damaged.
+  using JobStates = std::map<std::pair<int64_t, std::string>, std::optional<JobRecord::State>>;
 
-  absl::Status ReadCursors();
-  absl::Status ShowStored();
-  absl::Status TakeTraces();
-  absl::Status TakeJobs();
+  // One turn each; true: there is more to do at once.
+  absl::StatusOr<bool> ShowStored();
+  absl::StatusOr<bool> TakeTraces();
+  absl::StatusOr<bool> TakeJobs();
+
+  absl::Status ReadTraceCursor(const TraceCards& cards);
+  absl::Status ReadJobCursor();
+  absl::Status TakeTrace(const TraceCard& card, Batch* batch);
   // Adds what the source gives; counts it where it gives nothing. UNAVAILABLE: try again.
-  absl::Status Take(absl::string_view source, const char* kind,
+  absl::Status Take(const std::string& source, const char* kind,
                     const std::function<absl::StatusOr<MadeRecord>()>& make, Batch* batch);
+  void Skip(absl::string_view source, const char* reason, const absl::Status& why);
   absl::Status Flush(const char* cursor_name, int64_t cursor, Batch* batch);
-  absl::StatusOr<std::map<std::pair<int64_t, std::string>, JobRecord::State>> NewJobs(
-      const std::set<std::string>& unfinished);
+  absl::Status FlushTraces(Batch* batch);
+  absl::StatusOr<std::vector<JobRecord>> UnfinishedJobs();
+  absl::StatusOr<JobStates> NewJobs(const std::set<std::string>& unfinished);
   bool IsFull(const Batch& batch);
   bool IsStopping();
+  void TellFailure(const absl::Status& status);
   void Loop();
 
   TraceStore* const traces_;
@@ -94,14 +113,21 @@ class SeriesManager {
   const SeriesOptions options_;
   LatestSeries latest_;
 
+  // create_unix_ns of the last trace that was dealt with.
+  std::atomic<int64_t> trace_cursor_;
+
   // Of the one thread that works.
-  bool has_cursors_ = false;
-  int64_t trace_cursor_ = 0;  // create_unix_ns of the last trace that was dealt with.
-  int64_t job_cursor_ = 0;    // All jobs created up to then have been dealt with.
+  bool has_shown_ = false;
+  bool has_trace_cursor_ = false;
+  bool has_job_cursor_ = false;
+  int64_t job_cursor_ = 0;  // All jobs created up to then have been dealt with.
   std::shared_ptr<const TraceCards> seen_cards_;
   int64_t seen_jobs_ended_ = -1;
-  std::set<std::string> done_jobs_;        // Dealt with, and created after job_cursor_.
-  std::set<std::string> unfinished_jobs_;  // When they were last looked at.
+  std::set<std::string> done_jobs_;          // Dealt with, and created after job_cursor_.
+  std::set<std::string> unfinished_jobs_;    // When they were last looked at.
+  std::map<std::string, int> failed_reads_;  // Of a source that could not be read.
+  std::string crashed_trace_;                // The marked one that the last process left behind,
+  int crashes_count_ = 0;                    // and in how many processes in a row.
 
   Mutex mutex_;
   CondVar stopped_;

@@ -4,7 +4,9 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <functional>
 #include <map>
+#include <set>
 #include <string>
 #include <vector>
 
@@ -12,6 +14,7 @@
 #include "chakrad/v1/job.pb.h"
 #include "common/status_matchers.h"
 #include "server/jobs/simulation.h"
+#include "server/limits.h"
 #include "server/series/parse_metrics_text.h"
 #include "server/series/sample_codec.h"
 #include "storage/faulty_kv.h"
@@ -56,8 +59,28 @@ Trace SmallTrace(int64_t base_unix_ns, int32_t world_size = 2, int64_t compute_n
   return trace;
 }
 
+// Some chunks cannot be read for now.
+class BusyKv : public FaultyKv {
+ public:
+  using FaultyKv::FaultyKv;
+  absl::StatusOr<std::string> Get(Family family, absl::string_view key) override {
+    if (family == Family::kChunks && busy_.count(std::string(key)) > 0) {
+      if (when_asked_) when_asked_();
+      return absl::UnavailableError("busy");
+    }
+    return FaultyKv::Get(family, key);
+  }
+  std::set<std::string> busy_;
+  std::function<void()> when_asked_;
+};
+
 class SeriesManagerTest : public testing::Test {
  protected:
+  // A trace that shares no chunk with the others of its tests, and whose first cannot be read.
+  void PutBusy(const std::string& id) {
+    PutTrace(id, "busy", SmallTrace(kStartNs, 2, 5));
+    kv_->busy_.insert(traces_->GetRankIndex(id, 0)->hot[0].hash);
+  }
   void Put(const std::string& id, const std::string& job, int64_t base_unix_ns = kStartNs,
            int32_t world_size = 2) {
     PutTrace(id, job, SmallTrace(base_unix_ns, world_size));
@@ -103,9 +126,8 @@ class SeriesManagerTest : public testing::Test {
     job.state = state;
     job.start_unix_ns = job.end_unix_ns = clock_.NowUnixNs() + kSecondNs;
     job.result = result.SerializeAsString();
-    if (state != JobRecord::State::kPending) {
-      ASSERT_THAT(jobs_->Update(job), IsOk());
-    }
+    if (state == JobRecord::State::kPending) return;
+    ASSERT_THAT(jobs_->Update(job), IsOk());
     ++jobs_ended_;
   }
   void EndJob(const std::string& id) {
@@ -150,11 +172,11 @@ class SeriesManagerTest : public testing::Test {
     return *metrics;
   }
 
-  const std::shared_ptr<FaultyKv> kv_ = std::make_shared<FaultyKv>(std::shared_ptr<Kv>(NewMemKv()));
+  const std::shared_ptr<BusyKv> kv_ = std::make_shared<BusyKv>(std::shared_ptr<Kv>(NewMemKv()));
   FakeClock clock_{kStartNs + 60 * kSecondNs};
   Metrics metrics_;
   int64_t jobs_ended_ = 0;
-  const std::unique_ptr<TraceStore> traces_ = *OpenTraceStore(kv_);
+  std::unique_ptr<TraceStore> traces_ = *OpenTraceStore(kv_);
   const std::unique_ptr<JobStore> jobs_ = NewJobStore(kv_);
   const std::unique_ptr<SeriesStore> series_ = *NewSeriesStore(kv_);
 };
@@ -196,7 +218,7 @@ TEST_F(SeriesManagerTest, ARestartShowsTheLatestOfEachKeyBeforeAnythingIsAnalyse
   ASSERT_THAT(NewManager()->CatchUp(), IsOk());
   ASSERT_THAT(traces_->Delete("t-1"), IsOk());  // Records outlive their traces.
   const auto manager = NewManager();
-  ASSERT_THAT(manager->Start(), IsOk());
+  manager->Start();
   const auto shown = Shown(manager.get());
   int steps = 0;
   for (const auto& [key, value] : shown) steps += key.first == "chakrad_trace_span_seconds";
@@ -221,6 +243,7 @@ TEST_F(SeriesManagerTest, WhatGivesNoSeriesIsCountedByReasonAndPassedOver) {
   EXPECT_THAT(Sources(), ElementsAre("traces/t-1", "traces/t-3"));
   EXPECT_THAT(metrics_.Text(), HasSubstr("chakrad_series_skipped_total{reason=\"damaged\"} 1\n"));
   EXPECT_THAT(metrics_.Text(), HasSubstr("chakrad_series_skipped_total{reason=\"no_times\"} 1\n"));
+  manager->Publish();
   EXPECT_THAT(metrics_.Text(), HasSubstr("chakrad_series_pending_traces 0\n"));
 }
 
@@ -366,6 +389,109 @@ TEST_F(SeriesManagerTest, AJobWhoseClockWentBackIsTakenAllTheSame) {
   EXPECT_THAT(Sources(), ElementsAre("traces/t-1", "jobs/j-1", "jobs/j-early"));
 }
 
+TEST_F(SeriesManagerTest, ADamagedCursorKeepsNobodyFromWorking) {
+  Put("t-1", "j");
+  PutJob("j-1", "t-1", 1'000);
+  ASSERT_THAT(NewManager()->CatchUp(), IsOk());
+  for (const char* key : {"ctraces", "cjobs", "cattempt"}) kv_->Damage(Family::kSeries, key);
+  Put("t-2", "j");
+  const auto manager = NewManager();
+  ASSERT_THAT(manager->CatchUp(), IsOk());
+  PutJob("j-2", "t-2", 1'000);
+  ASSERT_THAT(manager->CatchUp(), IsOk());
+  EXPECT_THAT(Sources(), ElementsAre("traces/t-1", "jobs/j-1", "traces/t-2", "jobs/j-2"));
+}
+
+TEST_F(SeriesManagerTest, ATraceThatCannotBeReadHoldsTheOthersUpForAWhileOnly) {
+  Put("t-1", "j");
+  Put("t-2", "j");
+  PutBusy("t-3");
+  Put("t-4", "j");
+  PutJob("j-1", "t-1", 1'000);
+  const auto manager = NewManager();
+  EXPECT_THAT(manager->CatchUp(), StatusIs(absl::StatusCode::kUnavailable, "traces/t-3"));
+  EXPECT_THAT(Sources(), ElementsAre("traces/t-1", "traces/t-2", "jobs/j-1"));
+  for (int i = 2; i < kSeriesReadTries; ++i) {
+    EXPECT_THAT(manager->CatchUp(), StatusIs(absl::StatusCode::kUnavailable, "traces/t-3"));
+  }
+  EXPECT_EQ(Sources().size(), 3);
+  EXPECT_THAT(metrics_.Text(),
+              HasSubstr("chakrad_series_duration_seconds_count{kind=\"trace\"} 2\n"));
+  ASSERT_THAT(manager->CatchUp(), IsOk());
+  EXPECT_THAT(Sources(), ElementsAre("traces/t-1", "traces/t-2", "jobs/j-1", "traces/t-4"));
+  EXPECT_THAT(metrics_.Text(),
+              HasSubstr("chakrad_series_skipped_total{reason=\"unreadable\"} 1\n"));
+}
+
+TEST_F(SeriesManagerTest, ALargeTraceThatEndedTheDaemonTwiceIsPassedOver) {
+  SeriesOptions options;
+  options.marked_nodes = 4;  // Two ranks of two nodes.
+  Put("t-1", "j");
+  PutBusy("t-2");
+  std::string mark;
+  kv_->when_asked_ = [&] { mark = *series_->GetCursor("attempt"); };
+  // Its process would end where the chunk is read.
+  EXPECT_FALSE(NewManager(options)->CatchUp().ok());
+  EXPECT_EQ(mark, "1 t-2");
+  ASSERT_THAT(series_->SetCursor("attempt", "1 t-2"), IsOk());
+  EXPECT_FALSE(NewManager(options)->CatchUp().ok());
+  EXPECT_EQ(mark, "2 t-2");
+  mark.clear();
+  ASSERT_THAT(series_->SetCursor("attempt", "2 t-2"), IsOk());
+  Put("t-3", "j");
+  ASSERT_THAT(NewManager(options)->CatchUp(), IsOk());
+  EXPECT_EQ(mark, "") << "it is not even read";
+  EXPECT_THAT(Sources(), ElementsAre("traces/t-1", "traces/t-3"));
+  EXPECT_EQ(*series_->GetCursor("attempt"), "");
+  EXPECT_THAT(metrics_.Text(), HasSubstr("chakrad_series_skipped_total{reason=\"crashed\"} 1\n"));
+}
+
+TEST_F(SeriesManagerTest, ADamagedJobIsPassedOver) {
+  Put("t-1", "j");
+  PutJob("j-1", "t-1", 1'000);
+  PutJob("j-2", "t-1", 1'000);
+  PutJob("j-3", "t-1", 1'000);
+  kv_->Damage(Family::kJobs, "jj-2");
+  const auto manager = NewManager();
+  ASSERT_THAT(manager->CatchUp(), IsOk());
+  ++jobs_ended_;
+  ASSERT_THAT(manager->CatchUp(), IsOk());
+  EXPECT_THAT(Sources(), ElementsAre("traces/t-1", "jobs/j-1", "jobs/j-3"));
+  EXPECT_THAT(metrics_.Text(), HasSubstr("chakrad_series_skipped_total{reason=\"damaged\"} 1\n"));
+}
+
+TEST_F(SeriesManagerTest, TracesAfterOneOfAClockThatWasAheadAreTaken) {
+  Put("t-1", "j");
+  clock_.StepNs(1'000'000 * kSecondNs);
+  Put("t-ahead", "j");
+  ASSERT_THAT(NewManager()->CatchUp(), IsOk());
+  clock_.StepNs(-1'000'000 * kSecondNs);
+  ASSERT_THAT(traces_->Delete("t-ahead"), IsOk());
+  traces_.reset();
+  traces_ = *OpenTraceStore(kv_);  // A restart forgets how far creation times had come.
+  const auto manager = NewManager();
+  ASSERT_THAT(manager->CatchUp(), IsOk());
+  clock_.AdvanceNs(kSecondNs);
+  Put("t-2", "j");
+  ASSERT_THAT(manager->CatchUp(), IsOk());
+  EXPECT_THAT(Sources(), ElementsAre("traces/t-1", "traces/t-ahead", "traces/t-2"));
+}
+
+TEST_F(SeriesManagerTest, PendingTracesAndTheirLagAreThoseOfTheMoment) {
+  Put("t-1", "j");
+  clock_.AdvanceNs(5 * kSecondNs);
+  Put("t-2", "j");
+  clock_.AdvanceNs(2 * kSecondNs);
+  const auto manager = NewManager();
+  manager->Publish();
+  EXPECT_THAT(metrics_.Text(), HasSubstr("chakrad_series_pending_traces 2\n"));
+  EXPECT_THAT(metrics_.Text(), HasSubstr("chakrad_series_lag_seconds 7\n"));
+  ASSERT_THAT(manager->CatchUp(), IsOk());
+  manager->Publish();
+  EXPECT_THAT(metrics_.Text(), HasSubstr("chakrad_series_pending_traces 0\n"));
+  EXPECT_THAT(metrics_.Text(), HasSubstr("chakrad_series_lag_seconds 0\n"));
+}
+
 TEST_F(SeriesManagerTest, AJobWhoseTraceIsGoneIsPassedOver) {
   Put("t-1", "j");
   PutJob("j-1", "t-1", 1'000);
@@ -394,12 +520,12 @@ TEST_F(SeriesManagerTest, BeyondTheCapKeysAreCountedAndTheirHistoryIsKept) {
   const auto manager = NewManager(options);
   ASSERT_THAT(manager->CatchUp(), IsOk());
   EXPECT_EQ(Sources().size(), 5);
-  manager->PublishKeys();
+  manager->Publish();
   EXPECT_THAT(metrics_.Text(), HasSubstr("chakrad_metric_keys 3\n"));
   EXPECT_THAT(metrics_.Text(), HasSubstr("chakrad_metric_keys_dropped_total 2\n"));
   // A restart shows those that came last.
   const auto restarted = NewManager(options);
-  ASSERT_THAT(restarted->Start(), IsOk());
+  restarted->Start();
   restarted->Stop();
   std::set<std::string> jobs;
   for (const auto& [key, value] : Shown(restarted.get())) jobs.insert(key.second.at("job"));
@@ -408,7 +534,7 @@ TEST_F(SeriesManagerTest, BeyondTheCapKeysAreCountedAndTheirHistoryIsKept) {
 
 TEST_F(SeriesManagerTest, TheThreadTakesWhatComesAndEndsWhenAsked) {
   const auto manager = NewManager();
-  ASSERT_THAT(manager->Start(), IsOk());
+  manager->Start();
   Put("t-1", "a");
   for (int i = 0; i < 500 && Records().empty(); ++i) {
     std::this_thread::sleep_for(std::chrono::milliseconds(20));
