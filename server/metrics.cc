@@ -128,7 +128,11 @@ SeriesFamilies::SeriesFamilies(prometheus::Registry* registry)
                             .Name("chakrad_analysis_duration_seconds")
                             .Help("Time of an analysis, without its waiting for its turn.")
                             .Register(*registry)) {
-  skipped.Add({{"reason", "damaged"}});  // So that an alert has something to rise from.
+  // So that an alert has something to rise from.
+  for (const char* reason :
+       {"damaged", "deleted", "no_times", "too_large", "unreadable", "crashed", "failed"}) {
+    skipped.Add({{"reason", reason}});
+  }
 }
 
 }  // namespace
@@ -228,7 +232,24 @@ struct Metrics::Families {
                                       .Add({{"version", kVersion}});
 };
 
-Metrics::Metrics() : families_(std::make_unique<Families>()) { families_->build_info.Set(1); }
+// A counter that appears with its first event has not risen by what Prometheus sees: those that
+// alerts and dashboards look at stand at 0 from the start.
+Metrics::Metrics() : families_(std::make_unique<Families>()) {
+  families_->build_info.Set(1);
+  for (const char* outcome : {"kept", "merged", "rejected"}) {
+    families_->records.Add({{"outcome", outcome}});
+  }
+  for (const char* outcome : {"ok", "refused"}) families_->seals.Add({{"outcome", outcome}});
+  for (const char* state : {"succeeded", "failed", "cancelled"}) {
+    families_->jobs.Add({{"kind", "simulation"}, {"state", state}}, kJobSeconds);
+  }
+  for (const char* outcome : {"ok", "failed"}) {
+    families_->retention_runs.Add({{"outcome", outcome}});
+  }
+  for (const char* reason : {"in_use", "damaged"}) {
+    families_->retention_skipped.Add({{"reason", reason}});
+  }
+}
 
 Metrics::~Metrics() = default;
 
