@@ -14,16 +14,21 @@ constexpr std::chrono::milliseconds kPoll{100};
 absl::Status AnalysisGate::Enter(const std::function<bool()>& gone) {
   const auto deadline = std::chrono::steady_clock::now() + patience_;
   MutexLock lock(&mutex_);
-  if (running_ >= running_max_ && waiting_ >= waiting_max_) {
-    return absl::ResourceExhaustedError(absl::StrCat(running_, " analyses run and ", waiting_,
+  if ((running_ >= running_max_ || !waiting_.empty()) && waiting_count() >= waiting_max_) {
+    return absl::ResourceExhaustedError(absl::StrCat(running_, " analyses run and ",
+                                                     waiting_.size(),
                                                      " wait, the most allowed; try again later"));
   }
-  ++waiting_;
+  const int64_t ticket = next_ticket_++;
+  waiting_.insert(ticket);
+  const auto is_its_turn = [&]() ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_) {
+    return running_ < running_max_ && *waiting_.begin() == ticket;
+  };
   absl::Status status;
-  while (running_ >= running_max_ && status.ok()) {
-    metrics_->SetAnalyses(running_, waiting_);
+  while (!is_its_turn() && status.ok()) {
+    metrics_->SetAnalyses(running_, waiting_count());
     left_.WaitFor(&mutex_, kPoll);
-    if (running_ < running_max_) break;
+    if (is_its_turn()) break;
     if (gone()) {
       status = absl::CancelledError("the caller went away");
     } else if (std::chrono::steady_clock::now() >= deadline) {
@@ -31,17 +36,18 @@ absl::Status AnalysisGate::Enter(const std::function<bool()>& gone) {
           absl::StrCat("other analyses ran for ", patience_.count(), " ms; try again later"));
     }
   }
-  --waiting_;
+  waiting_.erase(ticket);
   if (status.ok()) ++running_;
-  metrics_->SetAnalyses(running_, waiting_);
+  metrics_->SetAnalyses(running_, waiting_count());
+  left_.NotifyAll();  // Another one may be the next now.
   return status;
 }
 
 void AnalysisGate::Leave() {
   MutexLock lock(&mutex_);
   --running_;
-  metrics_->SetAnalyses(running_, waiting_);
-  left_.NotifyOne();
+  metrics_->SetAnalyses(running_, waiting_count());
+  left_.NotifyAll();
 }
 
 absl::Status AnalysisGate::Run(absl::string_view method, const std::function<bool()>& gone,

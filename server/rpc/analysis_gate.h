@@ -3,7 +3,9 @@
 #define CHAKRAD_SERVER_RPC_ANALYSIS_GATE_H_
 
 #include <chrono>
+#include <cstdint>
 #include <functional>
+#include <set>
 
 #include "absl/status/status.h"
 #include "absl/strings/string_view.h"
@@ -22,7 +24,8 @@ class AnalysisGate {
         patience_(patience),
         metrics_(metrics) {}
 
-  // Runs `analysis` once fewer than `running_max` run, and returns what it says.
+  // Runs `analysis` once fewer than `running_max` run and those that came earlier have had their
+  // turn, and returns what it says.
   // RESOURCE_EXHAUSTED, and it does not run: `waiting_max` wait already, or it was not its turn
   // within `patience`. CANCELLED: `gone`, asked a few times a second, says that nobody waits for
   // the answer any more.
@@ -32,6 +35,9 @@ class AnalysisGate {
  private:
   absl::Status Enter(const std::function<bool()>& gone);
   void Leave();
+  int waiting_count() const ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_) {
+    return static_cast<int>(waiting_.size());
+  }
 
   const int running_max_;
   const int waiting_max_;
@@ -40,7 +46,8 @@ class AnalysisGate {
   Mutex mutex_;
   CondVar left_;
   int running_ ABSL_GUARDED_BY(mutex_) = 0;
-  int waiting_ ABSL_GUARDED_BY(mutex_) = 0;
+  int64_t next_ticket_ ABSL_GUARDED_BY(mutex_) = 0;
+  std::set<int64_t> waiting_ ABSL_GUARDED_BY(mutex_);  // Their tickets: the least is next.
 };
 
 }  // namespace chakrad

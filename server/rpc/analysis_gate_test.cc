@@ -61,6 +61,29 @@ TEST_F(AnalysisGateTest, SoManyRunSoManyWaitAndTheNextIsRefused) {
   EXPECT_TRUE(Says("chakrad_analysis_duration_seconds_count{method=\"M\"} 3\n"));
 }
 
+TEST_F(AnalysisGateTest, WhoCameFirstIsNext) {
+  AnalysisGate gate(1, 20, std::chrono::minutes(1), &metrics_);
+  std::atomic<int> running{0};
+  std::vector<std::thread> threads;
+  threads.push_back(Start(&gate, &running));
+  WaitFor([&] { return running == 1; });
+  std::vector<int> order;  // One runs at a time.
+  for (int i = 0; i < 8; ++i) {
+    threads.emplace_back([&, i] {
+      EXPECT_THAT(gate.Run("M", kHere,
+                           [&] {
+                             order.push_back(i);
+                             return absl::OkStatus();
+                           }),
+                  IsOk());
+    });
+    WaitFor([&] { return Says("chakrad_analyses_waiting " + std::to_string(i + 1) + "\n"); });
+  }
+  end_ = true;
+  for (std::thread& thread : threads) thread.join();
+  EXPECT_EQ(order, (std::vector<int>{0, 1, 2, 3, 4, 5, 6, 7}));
+}
+
 TEST_F(AnalysisGateTest, PatienceAndCallersEnd) {
   AnalysisGate gate(1, 5, milliseconds(10), &metrics_);
   std::atomic<int> running{0};
