@@ -1,5 +1,6 @@
 #include "server/remote_write/classify_answer.h"
 
+#include <initializer_list>
 #include <string>
 
 #include "absl/strings/ascii.h"
@@ -9,14 +10,22 @@
 namespace chakrad {
 namespace {
 
-bool SpeaksOfTime(absl::string_view answer) {
+using Phrases = std::initializer_list<absl::string_view>;
+
+constexpr Phrases kOutside = {"too old",       "too-old",    "out of bounds",
+                              "out-of-bounds", "too far in", "too-far-in-future"};
+constexpr Phrases kOutOfOrder = {"out of order", "out-of-order"};
+
+bool Says(absl::string_view answer, Phrases phrases) {
   const std::string text = absl::AsciiStrToLower(answer);
-  for (const absl::string_view words :
-       {"too old", "too-old", "out of bounds", "out-of-bounds", "out of order", "out-of-order",
-        "too far in the future", "too-far-in-future"}) {
+  for (const absl::string_view words : phrases) {
     if (absl::StrContains(text, words)) return true;
   }
   return false;
+}
+
+bool SpeaksOfTime(absl::string_view answer) {
+  return Says(answer, kOutside) || Says(answer, kOutOfOrder);
 }
 
 }  // namespace
@@ -33,6 +42,11 @@ AnswerKind ClassifyAnswer(const HttpAnswer& answer) {
   return answer.status >= 500 ? AnswerKind::kBusy : AnswerKind::kShutOut;
 }
 
+bool IsOnlyOutOfOrder(const HttpAnswer& answer) {
+  return !Says(answer.text, kOutside) &&
+         (Says(answer.text, kOutOfOrder) || Says(answer.text, {"duplicate sample"}));
+}
+
 absl::string_view AnswerKindName(AnswerKind kind) {
   switch (kind) {
     case AnswerKind::kTaken:
@@ -47,6 +61,8 @@ absl::string_view AnswerKindName(AnswerKind kind) {
       return "bad_sample";
     case AnswerKind::kShutOut:
       return "shut_out";
+    case AnswerKind::kWrongClock:
+      return "wrong_clock";
   }
   CHECK(false) << static_cast<int>(kind);
   return "";

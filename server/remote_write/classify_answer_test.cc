@@ -30,6 +30,20 @@ TEST(ClassifyAnswerTest, EachAnswerHasOneMeaning) {
   }
 }
 
+TEST(ClassifyAnswerTest, OutOfOrderIsNotTooOld) {
+  const auto only = [](const char* text) {
+    return IsOnlyOutOfOrder({.status = 400, .text = text});
+  };
+  EXPECT_TRUE(only("out of order sample"));
+  EXPECT_TRUE(only("duplicate sample for timestamp"));
+  EXPECT_TRUE(only("(err-mimir-sample-out-of-order)"));
+  EXPECT_FALSE(only("too old sample"));
+  EXPECT_FALSE(only("out of bounds"));
+  EXPECT_FALSE(only("what is this?"));
+  // Mimir's words for one behind the window.
+  EXPECT_FALSE(only("a sample beyond the out-of-order time window (err-mimir-sample-too-old)"));
+}
+
 TEST(ClassifyAnswerTest, AddressesAreCheckedAndSecretsStayOutOfNames) {
   EXPECT_THAT(CheckReceiverUrl("http://127.0.0.1:9090/api/v1/write"), IsOk());
   EXPECT_THAT(CheckReceiverUrl("https://mimir.example/push?a=b"), IsOk());
@@ -40,6 +54,11 @@ TEST(ClassifyAnswerTest, AddressesAreCheckedAndSecretsStayOutOfNames) {
   const absl::Status with_user = CheckReceiverUrl("http://me:secret@host/");
   EXPECT_THAT(with_user, StatusIs(absl::StatusCode::kInvalidArgument, "in a file"));
   EXPECT_EQ(std::string(with_user.message()).find("secret"), std::string::npos);
+  for (const char* url : {"ftp://h/write?token=secret", "http://?token=secret", "me:secret@host"}) {
+    const absl::Status status = CheckReceiverUrl(url);
+    EXPECT_THAT(status, StatusIs(absl::StatusCode::kInvalidArgument, "")) << url;
+    EXPECT_EQ(std::string(status.message()).find("secret"), std::string::npos) << url;
+  }
   EXPECT_EQ(ReceiverName("http://h/write?token=1"), "http://h/write");
 }
 

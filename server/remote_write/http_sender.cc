@@ -41,6 +41,14 @@ int StopWhenAsked(void* user, curl_off_t, curl_off_t, curl_off_t, curl_off_t) {
   return stop != nullptr && stop->load() ? 1 : 0;
 }
 
+// 0: the answer has none, or no date.
+int64_t DateOf(CURL* curl) {
+  curl_header* date = nullptr;
+  if (curl_easy_header(curl, "Date", 0, CURLH_HEADER, -1, &date) != CURLHE_OK) return 0;
+  const time_t seconds = curl_getdate(date->value, nullptr);
+  return seconds <= 0 ? 0 : static_cast<int64_t>(seconds) * 1'000;
+}
+
 // The first line of a file.
 absl::StatusOr<std::string> ReadSecret(const std::string& path) {
   std::ifstream file(path, std::ios::binary);
@@ -75,16 +83,18 @@ class Headers {
 }  // namespace
 
 absl::Status CheckReceiverUrl(absl::string_view url) {
+  // Neither a query nor a user's password belongs in a message.
+  const std::string shown = absl::StrContains(url, "@") ? "the address" : ReceiverName(url);
   absl::string_view rest = url;
   if (!absl::ConsumePrefix(&rest, "http://") && !absl::ConsumePrefix(&rest, "https://")) {
     return absl::InvalidArgumentError(
-        absl::StrCat(url, " does not begin with http:// or https://"));
+        absl::StrCat(shown, " does not begin with http:// or https://"));
   }
   const absl::string_view host = rest.substr(0, rest.find_first_of("/?#"));
   const bool clean =
       std::all_of(rest.begin(), rest.end(), [](unsigned char c) { return c > 0x20 && c < 0x7f; });
   if (host.empty() || !clean) {
-    return absl::InvalidArgumentError(absl::StrCat(url, " is not an address"));
+    return absl::InvalidArgumentError(absl::StrCat(shown, " is not an address"));
   }
   if (absl::StrContains(host, "@")) {
     return absl::InvalidArgumentError(
@@ -113,10 +123,11 @@ HttpSender::HttpSender(HttpSenderOptions options)
   curl_easy_setopt(curl, CURLOPT_FOLLOWLOCATION, 0L);
   curl_easy_setopt(curl, CURLOPT_PROXY, "");
   curl_easy_setopt(curl, CURLOPT_NOSIGNAL, 1L);
+  // Names are resolved in a thread of libcurl's, which would be waited for, whatever the timeouts.
+  curl_easy_setopt(curl, CURLOPT_QUICK_EXIT, 1L);
   curl_easy_setopt(curl, CURLOPT_CONNECTTIMEOUT_MS, static_cast<long>(options_.connect_timeout_ms));
   curl_easy_setopt(curl, CURLOPT_TIMEOUT_MS, static_cast<long>(options_.timeout_ms));
   curl_easy_setopt(curl, CURLOPT_USERAGENT, absl::StrCat("chakrad/", kVersion).c_str());
-  curl_easy_setopt(curl, CURLOPT_POST, 1L);
   curl_easy_setopt(curl, CURLOPT_WRITEFUNCTION, &TakeBody);
   curl_easy_setopt(curl, CURLOPT_NOPROGRESS, 0L);
   curl_easy_setopt(curl, CURLOPT_XFERINFOFUNCTION, &StopWhenAsked);
@@ -128,12 +139,20 @@ HttpSender::HttpSender(HttpSenderOptions options)
 HttpSender::~HttpSender() { curl_easy_cleanup(curl_->handle); }
 
 HttpAnswer HttpSender::Post(const std::string& body, const std::atomic<bool>* stop) {
+  return Perform(&body, stop);
+}
+
+HttpAnswer HttpSender::AskTime(const std::atomic<bool>* stop) { return Perform(nullptr, stop); }
+
+HttpAnswer HttpSender::Perform(const std::string* body, const std::atomic<bool>* stop) {
   CURL* const curl = curl_->handle;
   Headers headers;
-  headers.Add("Content-Type: application/x-protobuf");
-  headers.Add("Content-Encoding: snappy");
-  headers.Add("X-Prometheus-Remote-Write-Version: 0.1.0");
-  headers.Add("Expect:");  // No round trip of its own before the body.
+  if (body != nullptr) {
+    headers.Add("Content-Type: application/x-protobuf");
+    headers.Add("Content-Encoding: snappy");
+    headers.Add("X-Prometheus-Remote-Write-Version: 0.1.0");
+    headers.Add("Expect:");  // No round trip of its own before the body.
+  }
   HttpAnswer answer;
   const auto read_secret = [&](const std::string& file) -> absl::StatusOr<std::string> {
     if (file.empty()) return std::string();
@@ -153,8 +172,13 @@ HttpAnswer HttpSender::Post(const std::string& body, const std::atomic<bool>* st
   }
   Body received;
   curl_easy_setopt(curl, CURLOPT_HTTPHEADER, headers.list());
-  curl_easy_setopt(curl, CURLOPT_POSTFIELDS, body.data());
-  curl_easy_setopt(curl, CURLOPT_POSTFIELDSIZE_LARGE, static_cast<curl_off_t>(body.size()));
+  if (body != nullptr) {
+    curl_easy_setopt(curl, CURLOPT_POST, 1L);
+    curl_easy_setopt(curl, CURLOPT_POSTFIELDS, body->data());
+    curl_easy_setopt(curl, CURLOPT_POSTFIELDSIZE_LARGE, static_cast<curl_off_t>(body->size()));
+  } else {
+    curl_easy_setopt(curl, CURLOPT_NOBODY, 1L);
+  }
   curl_easy_setopt(curl, CURLOPT_WRITEDATA, &received);
   curl_easy_setopt(curl, CURLOPT_XFERINFODATA, const_cast<std::atomic<bool>*>(stop));
   const CURLcode code = curl_easy_perform(curl);
@@ -169,6 +193,7 @@ HttpAnswer HttpSender::Post(const std::string& body, const std::atomic<bool>* st
   curl_easy_getinfo(curl, CURLINFO_RETRY_AFTER, &retry_after_s);
   answer.status = static_cast<int>(status);
   answer.text = ValidUtf8(absl::StripTrailingAsciiWhitespace(received.text), kMaxAnswerBytes);
+  answer.date_unix_ms = DateOf(curl);
   answer.retry_after_ms = std::clamp<int64_t>(retry_after_s, 0, 86'400) * 1'000;
   return answer;
 }

@@ -25,11 +25,12 @@ struct HttpAnswer {
   int status = 0;              // 0: there was no answer, for the reason in `text`.
   std::string text;            // The body's first kMaxAnswerBytes, as valid UTF-8.
   int64_t retry_after_ms = 0;  // What the answer asks for; 0: nothing.
+  int64_t date_unix_ms = 0;    // The answerer's clock, to the second: its Date; 0: not told.
 };
 inline constexpr size_t kMaxAnswerBytes = 1'024;
 
 // INVALID_ARGUMENT: not an absolute http or https address; or it has a user or a password in
-// it, which would end up in logs: they belong in a file.
+// it, which would end up in logs: they belong in a file. The message has neither those nor a query.
 absl::Status CheckReceiverUrl(absl::string_view url);
 
 // The address without its query, which may hold a secret: for logs and labels.
@@ -45,9 +46,12 @@ class HttpSender {
   // Sends `body`, snappy-compressed protobuf, as remote write 1.0 asks. Ends within about a
   // second of `*stop` becoming true.
   HttpAnswer Post(const std::string& body, const std::atomic<bool>* stop);
+  // Asks for nothing (HEAD), to hear what time it is there: whatever the status, date_unix_ms.
+  HttpAnswer AskTime(const std::atomic<bool>* stop);
 
  private:
   struct Curl;
+  HttpAnswer Perform(const std::string* body, const std::atomic<bool>* stop);
   const HttpSenderOptions options_;
   std::unique_ptr<Curl> curl_;
 };
