@@ -186,6 +186,11 @@ inline constexpr int64_t kRemoteWriteMaxPauseMs = 60'000;
 inline constexpr int64_t kRemoteWriteMaxRetryAfterMs = 600'000;
 // Below Prometheus's five minutes after which a series counts as gone.
 inline constexpr int64_t kRemoteWriteHeartbeatMs = 60'000;
+// A receiver's clock and ours, by its Date: beyond what clocks and a slow answer explain.
+inline constexpr int64_t kRemoteWriteMaxSkewMs = 3'600'000;
+// How long records that seem to come from the future wait for the clock: a time service, or a
+// person who reads an alert, has set it by then.
+inline constexpr int64_t kRemoteWriteMaxDoubtMs = 86'400'000;
 // Receivers: each has a thread and a batch in memory.
 inline constexpr size_t kMaxRemoteWriteReceivers = 16;
 // --- Export of series ---

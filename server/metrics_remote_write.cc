@@ -83,8 +83,8 @@ std::string RemoteWriteMetricsText(const std::vector<RemoteWriterStats>& writers
     families.Counters(
         "chakrad_remote_write_requests_total", "Requests by what came of them.", receiver,
         "outcome",
-        WithZeros(writer.requests_by_outcome,
-                  {"taken", "busy", "too_large", "bad_time", "bad_sample", "shut_out"}));
+        WithZeros(writer.requests_by_outcome, {"taken", "busy", "too_large", "bad_time",
+                                               "bad_sample", "shut_out", "wrong_clock"}));
     families.Gauge("chakrad_remote_write_last_success_timestamp_seconds",
                    "When the receiver last took a request, in seconds since 1970; 0: never.",
                    receiver, writer.last_success_unix_seconds);

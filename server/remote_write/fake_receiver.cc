@@ -7,9 +7,11 @@
 #include <sys/socket.h>
 #include <unistd.h>
 
+#include <ctime>
 #include <utility>
 
 #include "absl/strings/ascii.h"
+#include "absl/strings/match.h"
 #include "absl/strings/numbers.h"
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_split.h"
@@ -41,9 +43,9 @@ void ParseBody(const std::string& body, FakeRequest* request) {
       request->samples.push_back({text, sample.timestamp(), sample.value()});
     }
   }
-  request->heartbeat =
-      request->samples.size() == 1 &&
-      request->samples[0].series == absl::StrCat("{__name__=\"", kHeartbeatMetric, "\"}");
+  request->heartbeat = request->samples.size() == 1 &&
+                       absl::StartsWith(request->samples[0].series,
+                                        absl::StrCat("{__name__=\"", kHeartbeatMetric, "\""));
 }
 
 }  // namespace
@@ -87,6 +89,19 @@ std::vector<FakeRequest> FakeReceiver::Requests() const {
   return requests_;
 }
 
+void FakeReceiver::TellTime(int64_t ahead_ms) { ahead_ms_ = ahead_ms; }
+
+std::string FakeReceiver::WithDate(std::string answer) const {
+  const size_t line_end = answer.find("\r\n");
+  if (ahead_ms_ == kNoTime || line_end == std::string::npos) return answer;
+  const time_t seconds = time(nullptr) + static_cast<time_t>(ahead_ms_ / 1'000);
+  std::tm parts{};
+  gmtime_r(&seconds, &parts);
+  char text[64];
+  CHECK(std::strftime(text, sizeof(text), "Date: %a, %d %b %Y %H:%M:%S GMT\r\n", &parts) > 0);
+  return answer.insert(line_end + 2, text);
+}
+
 void FakeReceiver::Loop() {
   while (WaitToRead(listening_, wake_[0])) {
     const int connection = accept4(listening_, nullptr, nullptr, SOCK_CLOEXEC);
@@ -110,16 +125,23 @@ void FakeReceiver::Serve(int connection) {
     const size_t end = bytes.find("\r\n\r\n");
     if (body_at != std::string::npos || end == std::string::npos) continue;
     body_at = end + 4;
+    request.asks_time = absl::StartsWith(bytes, "HEAD ");
     for (const absl::string_view line : absl::StrSplit(bytes.substr(0, end), "\r\n")) {
       const std::pair<std::string, std::string> field =
           absl::StrSplit(line, absl::MaxSplits(": ", 1));
       request.headers[absl::AsciiStrToLower(field.first)] = field.second;
     }
-    CHECK(absl::SimpleAtoi(request.headers["content-length"], &body_size));
+    CHECK(request.asks_time || absl::SimpleAtoi(request.headers["content-length"], &body_size));
   }
-  ParseBody(bytes.substr(body_at), &request);
-  const std::string answer = answer_(request);
-  {
+  std::string answer;
+  if (request.asks_time) {
+    ++times_asked_;
+    answer = WithDate(HttpText(405, ""));
+  } else {
+    ParseBody(bytes.substr(body_at), &request);
+    answer = WithDate(answer_(request));
+  }
+  if (!request.asks_time) {
     MutexLock lock(&mutex_);
     requests_.push_back(request);
     const bool taken = answer.rfind("HTTP/1.1 2", 0) == 0;

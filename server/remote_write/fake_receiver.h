@@ -3,6 +3,7 @@
 #ifndef CHAKRAD_SERVER_REMOTE_WRITE_FAKE_RECEIVER_H_
 #define CHAKRAD_SERVER_REMOTE_WRITE_FAKE_RECEIVER_H_
 
+#include <atomic>
 #include <cstdint>
 #include <functional>
 #include <map>
@@ -25,6 +26,7 @@ struct FakeRequest {
   };
   std::vector<Sample> samples;  // In the order sent.
   bool heartbeat = false;       // Only the heartbeat's series.
+  bool asks_time = false;       // HEAD; answered with 405, and not recorded.
 };
 
 // The bytes of the answer; "" closes the connection without one, kHang says nothing until the
@@ -41,6 +43,9 @@ class FakeReceiver {
   ~FakeReceiver();
 
   std::string url() const;
+  // From now on its answers have a Date: so much ahead of the system's clock.
+  void TellTime(int64_t ahead_ms);
+  int times_asked() const { return times_asked_; }
   // What was answered with 2xx, heartbeats apart: by series and time.
   std::map<std::pair<std::string, int64_t>, double> Taken() const;
   std::vector<FakeRequest> Requests() const;
@@ -50,6 +55,11 @@ class FakeReceiver {
   void Serve(int connection);
 
   const FakeAnswer answer_;
+  static constexpr int64_t kNoTime = INT64_MIN;
+  std::string WithDate(std::string answer) const;
+
+  std::atomic<int64_t> ahead_ms_{kNoTime};
+  std::atomic<int> times_asked_{0};
   int listening_ = -1;
   int port_ = 0;
   int wake_[2] = {-1, -1};

@@ -19,8 +19,8 @@ struct OutboxBatch {
 };
 
 // The next records behind `after`, until there are `max_samples` samples or `max_bytes` stored
-// bytes; at least one record. Nothing left: last_sequence is `after`. Damaged records are
-// counted where the store still tells them, and passed.
+// bytes; at least one record. Nothing left: last_sequence is `after`. Damaged records are counted
+// and passed, the last ones too.
 absl::StatusOr<OutboxBatch> ReadOutbox(SeriesStore* store, int64_t after, int64_t max_samples,
                                        int64_t max_bytes);
 
@@ -40,9 +40,13 @@ inline constexpr int64_t kAgeMarginMs = 15 * 60'000;
 struct OutsideWindow {
   int64_t too_old_samples = 0;
   int64_t ahead_samples = 0;
+  // Ahead, and stay: the daemon knew them at a time that is ahead as well, so that it is the
+  // clock that cannot be right (a machine that woke up in 1970), and not the recorder's.
+  int64_t doubtful_samples = 0;
 };
-// Removes what lies outside as of now, and counts it.
-OutsideWindow RemoveOutside(const TimeWindow& window, int64_t now_unix_ms,
+// Removes what lies outside as of now, and counts it. Without `keep_doubtful`, those count as
+// ahead.
+OutsideWindow RemoveOutside(const TimeWindow& window, int64_t now_unix_ms, bool keep_doubtful,
                             std::vector<WriteItem>* items);
 
 // Cuts a batch that was refused in two, by time: first half, second half; a single item by its

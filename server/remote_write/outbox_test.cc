@@ -4,6 +4,7 @@
 
 #include "common/status_matchers.h"
 #include "server/series/sample_codec.h"
+#include "storage/keys.h"
 #include "storage/mem_kv.h"
 
 namespace chakrad {
@@ -77,7 +78,7 @@ TEST(OutboxTest, OnlyWhatTheReceiverTakesStays) {
   const int64_t oldest_ms = now_ms - 100 * kDayMs + 15 * kMinuteMs;
   std::vector<WriteItem> items{At(oldest_ms - 1, 3), At(oldest_ms), At(now_ms),
                                At(now_ms + 10 * kMinuteMs), At(now_ms + 10 * kMinuteMs + 1, 2)};
-  const OutsideWindow outside = RemoveOutside({.max_age_ms = 100 * kDayMs}, now_ms, &items);
+  const OutsideWindow outside = RemoveOutside({.max_age_ms = 100 * kDayMs}, now_ms, true, &items);
   EXPECT_EQ(outside.too_old_samples, 3);
   EXPECT_EQ(outside.ahead_samples, 2);
   ASSERT_EQ(items.size(), 3u);
@@ -87,10 +88,43 @@ TEST(OutboxTest, OnlyWhatTheReceiverTakesStays) {
 TEST(OutboxTest, AShortWindowLosesAQuarterAndNoWindowTakesAnyAge) {
   const int64_t now_ms = 1'700'000'000'000;
   std::vector<WriteItem> items{At(now_ms - 31 * kMinuteMs), At(now_ms - 30 * kMinuteMs)};
-  EXPECT_EQ(RemoveOutside({.max_age_ms = 40 * kMinuteMs}, now_ms, &items).too_old_samples, 1);
+  EXPECT_EQ(RemoveOutside({.max_age_ms = 40 * kMinuteMs}, now_ms, true, &items).too_old_samples, 1);
   EXPECT_EQ(items.size(), 1u);
   items = {At(0)};
-  EXPECT_EQ(RemoveOutside({.max_age_ms = 0}, now_ms, &items).too_old_samples, 0);
+  EXPECT_EQ(RemoveOutside({.max_age_ms = 0}, now_ms, true, &items).too_old_samples, 0);
+}
+
+TEST(OutboxTest, WhatWasKnownBeforeTheClockSaysSoIsTheClocksFault) {
+  const int64_t now_ms = 1'700'000'000'000;
+  // Of a recorder a day ahead; of a daemon that knew it a day from now.
+  std::vector<WriteItem> items{At(now_ms + kDayMs, 2), At(now_ms + kDayMs, 3)};
+  items[0].added_unix_ms = now_ms - 1;
+  items[1].added_unix_ms = now_ms + kDayMs;
+  OutsideWindow outside = RemoveOutside({}, now_ms, true, &items);
+  EXPECT_EQ(outside.ahead_samples, 2);
+  EXPECT_EQ(outside.doubtful_samples, 3);
+  ASSERT_EQ(CountSamples(items), 3);
+  outside = RemoveOutside({}, now_ms, false, &items);
+  EXPECT_EQ(outside.ahead_samples, 3);
+  EXPECT_EQ(outside.doubtful_samples, 0);
+  EXPECT_TRUE(items.empty());
+}
+
+TEST(OutboxTest, DamageAtTheEndIsPassedAndCounted) {
+  const std::shared_ptr<Kv> kv(NewMemKv());
+  auto store = NewSeriesStore(kv);
+  ASSERT_THAT(store, IsOk());
+  ASSERT_THAT((*store)->Append({Record(1, 100, 1), Record(2, 200, 1)}, "reader", "1"), IsOk());
+  KvBatch rubbish;
+  rubbish.Put(Family::kSeries, "r" + SortableInt64(2), "rubbish");
+  ASSERT_THAT(kv->Write(rubbish, /*sync=*/true), IsOk());
+  ASSERT_OK_AND_ASSIGN(const OutboxBatch batch, ReadOutbox(store->get(), 0, 100, 1 << 20));
+  EXPECT_EQ(batch.last_sequence, 2);
+  EXPECT_EQ(batch.unreadable_records, 1);
+  EXPECT_EQ(CountSamples(batch.items), 1);
+  ASSERT_OK_AND_ASSIGN(const OutboxBatch last, ReadOutbox(store->get(), 1, 100, 1 << 20));
+  EXPECT_EQ(last.last_sequence, 2);
+  EXPECT_EQ(last.unreadable_records, 1);
 }
 
 TEST(OutboxTest, HalvesKeepEverySampleDownToOne) {

@@ -16,6 +16,12 @@ namespace {
 
 constexpr int64_t kNsPerMs = 1'000'000;
 
+// For later: the same, or when somebody has looked.
+bool IsFailure(AnswerKind kind) {
+  return kind == AnswerKind::kBusy || kind == AnswerKind::kShutOut ||
+         kind == AnswerKind::kWrongClock;
+}
+
 }  // namespace
 
 RemoteWriter::RemoteWriter(SeriesStore* store, Clock* clock, RemoteWriterOptions options)
@@ -68,7 +74,8 @@ void RemoteWriter::Loop() {
       if (!RunBatch()) return;
       continue;
     }
-    if (!Send([] { return std::string(); }).has_value()) return;  // A heartbeat, if it is due.
+    if (!Send([](int64_t) { return std::string(); }).has_value())
+      return;  // A heartbeat, if it is due.
     MoveCursor(cursor_);
     if (!Sleep(options_.poll_ms)) return;
   }
@@ -109,8 +116,6 @@ bool RemoteWriter::RunBatch() {
     MutexLock lock(&mutex_);
     stats_.damaged_records += batch->unreadable_records;
   }
-  // Nothing new to see: the newest record is on its way into the store.
-  if (batch->last_sequence == cursor_) return Sleep(options_.poll_ms);
   if (!Deliver(std::move(batch->items))) return false;
   MoveCursor(batch->last_sequence);
   return true;
@@ -119,21 +124,24 @@ bool RemoteWriter::RunBatch() {
 bool RemoteWriter::Deliver(std::vector<WriteItem> items) {
   std::vector<std::vector<WriteItem>> parts;  // The last is next.
   parts.push_back(std::move(items));
+  bool heartbeat_taken_since = false;
   while (!parts.empty()) {
     std::vector<WriteItem> part = std::move(parts.back());
     parts.pop_back();
-    // Anew for each try: a receiver may be down for longer than its window has room.
-    const std::optional<AnswerKind> kind = Send([&] {
-      const OutsideWindow outside = RemoveOutside(options_.window, NowUnixMs(), &part);
-      NoteDropped("too_old", outside.too_old_samples, "older than the receiver's window");
-      NoteDropped("in_future", outside.ahead_samples, "ahead of this machine's clock");
-      return part.empty() ? "" : EncodeWriteRequest(part);
-    });
+    const std::optional<AnswerKind> kind =
+        Send([&](int64_t now_unix_ms) { return BodyOf(&part, now_unix_ms); });
     if (!kind.has_value()) return false;
     const int64_t samples_count = CountSamples(part);
     if (*kind == AnswerKind::kTaken) {
       MutexLock lock(&mutex_);
       stats_.sent_samples += samples_count;
+      continue;
+    }
+    if (*kind == AnswerKind::kBadTime && !heartbeat_taken_since) {
+      // Whoever takes no current sample either is far ahead, and would refuse all there is.
+      last_heartbeat_steady_ns_.reset();
+      heartbeat_taken_since = true;
+      parts.push_back(std::move(part));
       continue;
     }
     // A record's samples have one time, so that a bad time is that of all.
@@ -152,24 +160,44 @@ bool RemoteWriter::Deliver(std::vector<WriteItem> items) {
   return true;
 }
 
-std::optional<AnswerKind> RemoteWriter::Send(const std::function<std::string()>& body) {
+// Anew for each try: a receiver may be down for longer than its window has room.
+std::optional<std::string> RemoteWriter::BodyOf(std::vector<WriteItem>* part, int64_t now_unix_ms) {
+  const int64_t steady_ns = clock_->SteadyNs();
+  const bool waits = !doubt_since_steady_ns_.has_value() ||
+                     steady_ns - *doubt_since_steady_ns_ < options_.max_doubt_ms * kNsPerMs;
+  const OutsideWindow outside = RemoveOutside(options_.window, now_unix_ms, waits, part);
+  NoteDropped("too_old", outside.too_old_samples, "older than the receiver's window");
+  NoteDropped("in_future", outside.ahead_samples, "ahead of this machine's clock");
+  if (outside.doubtful_samples > 0) {
+    if (!doubt_since_steady_ns_.has_value()) doubt_since_steady_ns_ = steady_ns;
+    return std::nullopt;
+  }
+  return part->empty() ? "" : EncodeWriteRequest(*part);
+}
+
+std::optional<AnswerKind> RemoteWriter::Send(const MakeBody& body) {
   int64_t pause_ms = options_.min_pause_ms;
   for (;;) {
     HttpAnswer answer;
     const AnswerKind kind = TryOnce(body, &answer);
     if (stopping_ && kind != AnswerKind::kTaken) return std::nullopt;
-    if (kind != AnswerKind::kBusy && kind != AnswerKind::kShutOut) return kind;
+    if (!IsFailure(kind)) return kind;
     // Whoever comes back may have lost everything: a current sample first.
     last_heartbeat_steady_ns_.reset();
     const int64_t asked_ms = std::min(answer.retry_after_ms, kRemoteWriteMaxRetryAfterMs);
-    const int64_t at_least_ms = kind == AnswerKind::kShutOut ? options_.max_pause_ms : pause_ms;
+    const int64_t at_least_ms = kind == AnswerKind::kBusy ? pause_ms : options_.max_pause_ms;
     const int64_t jitter_ms = static_cast<int64_t>(random_() % 1'024) * at_least_ms / 3 / 1'024;
     if (!Sleep(std::max(at_least_ms + jitter_ms, asked_ms))) return std::nullopt;
     pause_ms = std::min(pause_ms * 2, options_.max_pause_ms);
   }
 }
 
-AnswerKind RemoteWriter::TryOnce(const std::function<std::string()>& body, HttpAnswer* answer) {
+AnswerKind RemoteWriter::TryOnce(const MakeBody& body, HttpAnswer* answer) {
+  // Before the first sample: one of next year would shift the receiver's window for good.
+  if (!time_asked_ || ClocksDisagree(NowUnixMs())) {
+    const AnswerKind kind = TryTime(answer);
+    if (kind != AnswerKind::kTaken) return kind;
+  }
   const bool heartbeat_due =
       !last_heartbeat_steady_ns_.has_value() ||
       clock_->SteadyNs() - *last_heartbeat_steady_ns_ >= options_.heartbeat_ms * kNsPerMs;
@@ -177,31 +205,72 @@ AnswerKind RemoteWriter::TryOnce(const std::function<std::string()>& body, HttpA
     const AnswerKind kind = TryHeartbeat(answer);
     if (kind != AnswerKind::kTaken) return kind;
   }
-  const std::string bytes = body();
-  if (bytes.empty()) return AnswerKind::kTaken;
-  *answer = sender_.Post(bytes, &stopping_);
-  const AnswerKind kind = ClassifyAnswer(*answer);
-  if (!stopping_ || kind == AnswerKind::kTaken) NoteAnswer(kind, *answer);
+  const int64_t now_unix_ms = NowUnixMs();
+  std::optional<std::string> bytes;
+  if (!ClocksDisagree(now_unix_ms)) bytes = body(now_unix_ms);
+  AnswerKind kind = AnswerKind::kTaken;
+  if (!bytes.has_value()) {
+    kind = AnswerKind::kWrongClock;
+    answer->text = "records were stored at a time that this machine's clock has yet to reach";
+  } else if (!bytes->empty()) {
+    *answer = Heard(sender_.Post(*bytes, &stopping_));
+    kind = ClassifyAnswer(*answer);
+  }
+  data_failed_ = IsFailure(kind);
+  const bool told = bytes.has_value() && bytes->empty();
+  if (!told && (!stopping_ || kind == AnswerKind::kTaken)) NoteAnswer(kind, *answer);
   return kind;
+}
+
+AnswerKind RemoteWriter::TryTime(HttpAnswer* answer) {
+  *answer = Heard(sender_.AskTime(&stopping_));
+  AnswerKind kind = AnswerKind::kBusy;
+  if (answer->status != 0) {
+    time_asked_ = true;
+    kind = ClocksDisagree(NowUnixMs()) ? AnswerKind::kWrongClock : AnswerKind::kTaken;
+  }
+  if (kind == AnswerKind::kWrongClock) {
+    answer->text = absl::StrCat("the receiver's clock says ", receiver_clock_->unix_ms / 1'000,
+                                " s since 1970, this machine's ", NowUnixMs() / 1'000);
+  }
+  if (kind != AnswerKind::kTaken && !stopping_) NoteAnswer(kind, *answer);
+  return kind;
+}
+
+HttpAnswer RemoteWriter::Heard(HttpAnswer answer) {
+  if (answer.date_unix_ms != 0) receiver_clock_ = {answer.date_unix_ms, clock_->SteadyNs()};
+  return answer;
+}
+
+bool RemoteWriter::ClocksDisagree(int64_t now_unix_ms) const {
+  if (!receiver_clock_.has_value()) return false;
+  const int64_t passed_ms = (clock_->SteadyNs() - receiver_clock_->steady_ns) / kNsPerMs;
+  const int64_t ahead_ms = now_unix_ms - (receiver_clock_->unix_ms + passed_ms);
+  return std::max(ahead_ms, -ahead_ms) > options_.max_skew_ms;
 }
 
 AnswerKind RemoteWriter::TryHeartbeat(HttpAnswer* answer) {
   const int64_t now_ms = NowUnixMs();
   const double now_seconds = static_cast<double>(now_ms) / 1'000;
-  *answer = sender_.Post(EncodeWriteRequest(kHeartbeatMetric, now_seconds, now_ms), &stopping_);
+  *answer = Heard(sender_.Post(
+      EncodeWriteRequest(kHeartbeatMetric, "daemon", options_.daemon, now_seconds, now_ms),
+      &stopping_));
   AnswerKind kind = ClassifyAnswer(*answer);
-  // A receiver without a window, and another daemon was a moment earlier.
-  if (kind == AnswerKind::kBadTime) kind = AnswerKind::kTaken;
-  // Who does not take this takes nothing: it is no receiver, or not for us. Otherwise all
-  // history would be sent sample by sample, and given up.
-  if (kind == AnswerKind::kBadSample || kind == AnswerKind::kTooLarge) kind = AnswerKind::kShutOut;
-  if (!stopping_ || kind == AnswerKind::kTaken) NoteAnswer(kind, *answer);
+  if (!IsFailure(kind) && kind != AnswerKind::kTaken) {
+    // A receiver without a window, and another daemon was a moment earlier. Whoever else does not
+    // take this takes nothing: it is no receiver, or not for us, or its newest sample is far ahead
+    // of now. Otherwise all history would be sent sample by sample, and given up.
+    const bool late = kind != AnswerKind::kTooLarge && IsOnlyOutOfOrder(*answer);
+    kind = late ? AnswerKind::kTaken : AnswerKind::kShutOut;
+  }
+  const bool tells_up = !data_failed_ || kind != AnswerKind::kTaken;
+  if (!stopping_ || kind == AnswerKind::kTaken) NoteAnswer(kind, *answer, tells_up);
   if (kind == AnswerKind::kTaken) last_heartbeat_steady_ns_ = clock_->SteadyNs();
   return kind;
 }
 
-void RemoteWriter::NoteAnswer(AnswerKind kind, const HttpAnswer& answer) {
-  const bool up = kind != AnswerKind::kBusy && kind != AnswerKind::kShutOut;
+void RemoteWriter::NoteAnswer(AnswerKind kind, const HttpAnswer& answer, bool tells_up) {
+  const bool up = !IsFailure(kind);
   bool changed = false;
   {
     MutexLock lock(&mutex_);
@@ -209,6 +278,7 @@ void RemoteWriter::NoteAnswer(AnswerKind kind, const HttpAnswer& answer) {
     if (kind == AnswerKind::kTaken) {
       stats_.last_success_unix_seconds = static_cast<double>(NowUnixMs()) / 1'000;
     }
+    if (!tells_up) return;
     changed = stats_.up != up || !up_known_;
     stats_.up = up;
     up_known_ = true;

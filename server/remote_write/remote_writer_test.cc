@@ -37,6 +37,7 @@ class RemoteWriterTest : public ::testing::Test {
     SeriesRecord record;
     record.source = absl::StrCat("traces/t-", number_);
     record.time_unix_ms = time_unix_ms;
+    record.added_unix_ms = NowMs();
     record.key = {"cluster", absl::StrCat("job-", number_), "model", "all"};
     std::vector<MetricSample> samples;
     for (int i = 0; i < samples_count; ++i) {
@@ -59,8 +60,8 @@ class RemoteWriterTest : public ::testing::Test {
     return options;
   }
 
-  void StartWriter(RemoteWriterOptions options) {
-    writer_ = std::make_unique<RemoteWriter>(store_.get(), RealClock(), std::move(options));
+  void StartWriter(RemoteWriterOptions options, Clock* clock = RealClock()) {
+    writer_ = std::make_unique<RemoteWriter>(store_.get(), clock, std::move(options));
     writer_->Start();
   }
 
@@ -221,6 +222,130 @@ TEST_F(RemoteWriterTest, ARecordBehindTheReceiversWindowDoesNotHoldBackTheOthers
   ASSERT_TRUE(Drained());
   EXPECT_EQ(receiver.Taken().size(), 14u * 8);
   EXPECT_EQ(writer_->Stats().dropped_samples_by_reason.at("refused_time"), 2 * 8);
+}
+
+TEST_F(RemoteWriterTest, WhileClocksDisagreeNothingIsSentOrGivenUp) {
+  Append(NowMs() - 101 * kDayMs, 3);
+  Append(NowMs());
+  FakeReceiver receiver(Ok);
+  for (const int64_t ahead_ms : {-365 * kDayMs, 61 * kMinuteMs}) {
+    receiver.TellTime(ahead_ms);
+    StartWriter(Options(receiver));
+    ASSERT_TRUE(WaitFor([&] { return writer_->Stats().requests_by_outcome["wrong_clock"] >= 3; }));
+    EXPECT_FALSE(writer_->Stats().up);
+    writer_->Stop();
+    EXPECT_TRUE(receiver.Requests().empty());
+    EXPECT_TRUE(writer_->Stats().dropped_samples_by_reason.empty());
+    EXPECT_EQ(writer_->durable_cursor(), 0);
+  }
+  StartWriter(Options(receiver));
+  receiver.TellTime(59 * kMinuteMs);
+  ASSERT_TRUE(Drained());
+  EXPECT_EQ(receiver.Taken().size(), 2u);
+  EXPECT_EQ(writer_->Stats().dropped_samples_by_reason.at("too_old"), 3);
+  EXPECT_TRUE(writer_->Stats().up);
+}
+
+TEST_F(RemoteWriterTest, AClockThatLeapsIsNoticedBeforeTheNextSample) {
+  FakeReceiver receiver(Ok);
+  receiver.TellTime(0);
+  FakeClock clock(RealClock()->NowUnixNs());
+  StartWriter(Options(receiver), &clock);
+  ASSERT_TRUE(WaitFor([&] { return writer_->Stats().up; }));
+  clock.StepNs(365 * kDayMs * 1'000'000);
+  Append(NowMs());
+  ASSERT_TRUE(WaitFor([&] { return writer_->Stats().requests_by_outcome["wrong_clock"] >= 2; }));
+  for (const FakeRequest& request : receiver.Requests()) EXPECT_TRUE(request.heartbeat);
+  EXPECT_TRUE(writer_->Stats().dropped_samples_by_reason.empty());
+  clock.StepNs(-365 * kDayMs * 1'000'000);
+  ASSERT_TRUE(Drained());
+  EXPECT_EQ(receiver.Taken().size(), 2u);
+}
+
+TEST_F(RemoteWriterTest, AMachineThatWakesUpIn1970WaitsForItsClockADayAtMost) {
+  Append(NowMs(), 2);
+  FakeReceiver receiver(Ok);  // Tells no time.
+  FakeClock clock(1'000'000'000);
+  StartWriter(Options(receiver), &clock);
+  ASSERT_TRUE(WaitFor([&] { return writer_->Stats().requests_by_outcome["wrong_clock"] >= 3; }));
+  EXPECT_TRUE(writer_->Stats().dropped_samples_by_reason.empty());
+  EXPECT_FALSE(writer_->Stats().up);
+  clock.StepNs(RealClock()->NowUnixNs() - clock.NowUnixNs());
+  ASSERT_TRUE(Drained());
+  EXPECT_EQ(receiver.Taken().size(), 2u);
+  writer_->Stop();
+  // And one whose clock nobody sets.
+  Append(NowMs(), 5);
+  FakeClock dead(1'000'000'000);
+  StartWriter(Options(receiver), &dead);
+  ASSERT_TRUE(WaitFor([&] { return writer_->Stats().requests_by_outcome["wrong_clock"] >= 1; }));
+  dead.AdvanceNs(kDayMs * 1'000'000);
+  ASSERT_TRUE(Drained());
+  EXPECT_EQ(writer_->Stats().dropped_samples_by_reason.at("in_future"), 5);
+}
+
+// What Prometheus says after a daemon whose clock was a year ahead has written to it.
+TEST_F(RemoteWriterTest, AReceiverWhoseNewestSampleIsFarAheadIsWaitedFor) {
+  for (int i = 0; i < 4; ++i) Append(NowMs() - i * kDayMs);
+  std::atomic<bool> ahead{true};
+  FakeReceiver receiver([&](const FakeRequest&) {
+    return ahead ? HttpText(500, "too old sample") : HttpText(204, "");
+  });
+  StartWriter(Options(receiver));
+  ASSERT_TRUE(WaitFor([&] { return writer_->Stats().requests_by_outcome["shut_out"] >= 3; }));
+  EXPECT_FALSE(writer_->Stats().up);
+  EXPECT_TRUE(writer_->Stats().dropped_samples_by_reason.empty());
+  EXPECT_EQ(writer_->durable_cursor(), 0);
+  ahead = false;
+  ASSERT_TRUE(Drained());
+  EXPECT_EQ(receiver.Taken().size(), 8u);
+}
+
+TEST_F(RemoteWriterTest, AReceiverThatLeapsAheadBetweenHeartbeatsCostsNothing) {
+  for (int i = 0; i < 4; ++i) Append(NowMs() - i * kDayMs);
+  std::atomic<int> state{0};  // 0: the first heartbeat; 1: ahead; 2: repaired.
+  FakeReceiver receiver([&](const FakeRequest&) {
+    if (state == 0) {
+      state = 1;
+      return HttpText(204, "");
+    }
+    return state == 1 ? HttpText(500, "too old sample") : HttpText(204, "");
+  });
+  StartWriter(Options(receiver));
+  ASSERT_TRUE(WaitFor([&] { return writer_->Stats().requests_by_outcome["shut_out"] >= 3; }));
+  EXPECT_TRUE(writer_->Stats().dropped_samples_by_reason.empty());
+  state = 2;
+  ASSERT_TRUE(Drained());
+  EXPECT_EQ(receiver.Taken().size(), 8u);
+}
+
+TEST_F(RemoteWriterTest, AHeartbeatThatAnotherDaemonOvertookIsNoFailure) {
+  Append(NowMs());
+  FakeReceiver receiver([](const FakeRequest& request) {
+    return request.heartbeat ? HttpText(400, "out of order sample") : HttpText(204, "");
+  });
+  RemoteWriterOptions options = Options(receiver);
+  options.daemon = "host:1";
+  StartWriter(options);
+  ASSERT_TRUE(Drained());
+  EXPECT_EQ(receiver.Taken().size(), 2u);
+  EXPECT_EQ(receiver.Requests()[0].samples[0].series,
+            "{__name__=\"chakrad_remote_write_heartbeat_timestamp_seconds\",daemon=\"host:1\"}");
+}
+
+TEST_F(RemoteWriterTest, AHeartbeatAloneDoesNotEndAFailureOfSamples) {
+  Append(NowMs());
+  FakeReceiver receiver([](const FakeRequest& request) {
+    return request.heartbeat ? HttpText(204, "") : HttpText(500, "disk is full");
+  });
+  StartWriter(Options(receiver));
+  ASSERT_TRUE(WaitFor([&] { return writer_->Stats().requests_by_outcome["busy"] >= 1; }));
+  for (int64_t tries = 0; tries < 10;) {
+    const RemoteWriterStats stats = writer_->Stats();
+    EXPECT_FALSE(stats.up);
+    tries = stats.requests_by_outcome.at("busy");
+    std::this_thread::sleep_for(std::chrono::milliseconds(1));
+  }
 }
 
 TEST_F(RemoteWriterTest, ARequestThatIsTooLargeIsCut) {

@@ -80,10 +80,12 @@ std::string EncodeWriteRequest(const std::vector<WriteItem>& items) {
   return Compress(request);
 }
 
-std::string EncodeWriteRequest(absl::string_view metric, double value, int64_t time_unix_ms) {
+std::string EncodeWriteRequest(absl::string_view metric, absl::string_view label_name,
+                               absl::string_view label_value, double value, int64_t time_unix_ms) {
   prometheus::WriteRequest request;
   prometheus::TimeSeries* series = request.add_timeseries();
   AddLabel(kNameLabel, metric, series);
+  if (!label_value.empty()) AddLabel(label_name, label_value, series);
   prometheus::Sample* sample = series->add_samples();
   sample->set_timestamp(time_unix_ms);
   sample->set_value(value);

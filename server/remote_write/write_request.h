@@ -17,6 +17,7 @@ struct WriteItem {
   int64_t time_unix_ms = 0;
   SeriesKey key;
   std::vector<MetricSample> samples;
+  int64_t added_unix_ms = 0;  // SeriesRecord's.
 };
 
 int64_t CountSamples(const std::vector<WriteItem>& items);
@@ -27,8 +28,10 @@ int64_t CountSamples(const std::vector<WriteItem>& items);
 // bytes. Label values are made valid UTF-8. O(n log n).
 std::string EncodeWriteRequest(const std::vector<WriteItem>& items);
 
-// The same of one sample of a metric without labels.
-std::string EncodeWriteRequest(absl::string_view metric, double value, int64_t time_unix_ms);
+// The same of one sample of a metric with one label, whose name is behind __name__; without it
+// where `label_value` is empty.
+std::string EncodeWriteRequest(absl::string_view metric, absl::string_view label_name,
+                               absl::string_view label_value, double value, int64_t time_unix_ms);
 
 }  // namespace chakrad
 

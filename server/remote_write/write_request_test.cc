@@ -74,7 +74,7 @@ TEST(WriteRequestTest, TheSameItemsGiveTheSameBytes) {
 // with the label (1) __name__ (1) = up (2), and the sample (2) of 1.0 (1, fixed64) at 5 (2).
 TEST(WriteRequestTest, FieldNumbersArePrometheuss) {
   std::string bytes;
-  const std::string compressed = EncodeWriteRequest("up", 1, 5);
+  const std::string compressed = EncodeWriteRequest("up", "daemon", "", 1, 5);
   ASSERT_TRUE(snappy::Uncompress(compressed.data(), compressed.size(), &bytes));
   const std::string label = std::string("\x0a\x08__name__\x12\x02up", 14);
   const std::string sample = std::string("\x09\0\0\0\0\0\0\xf0\x3f\x10\x05", 11);
