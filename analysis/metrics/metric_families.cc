@@ -77,7 +77,7 @@ std::vector<MetricFamily> CommFamilies() {
       {MetricId::kCollectiveSeconds, "chakrad_trace_collective_seconds",
        "Sum of the times of these operations.", collective},
       {MetricId::kCollectiveBusBandwidth, "chakrad_trace_collective_bus_bandwidth_bytes_per_second",
-       "Bus bandwidth of these operations, mean weighted by bytes.", collective},
+       "Bus bandwidth of these operations: all bytes over all time.", collective},
   };
 }
 

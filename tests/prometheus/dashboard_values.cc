@@ -57,7 +57,7 @@ void AddTimes(const Json& analysis, Values* values) {
 void AddCollectives(const Json& analysis, Values* values) {
   Values& all = *values;
   const std::vector<std::string> by_size{"type", "size"};
-  LineValues seconds{{"type"}, {}}, weighted{{"type"}, {}}, bytes{{"type"}, {}};
+  LineValues seconds{{"type"}, {}}, mean{{"type"}, {}}, bytes{{"type"}, {}};
   LineValues op_seconds{by_size, {}}, op_counts{by_size, {}}, op_bytes{by_size, {}};
   LineValues op_bandwidths{by_size, {}};
   for (const Json& one : analysis.at("collectives")) {
@@ -65,16 +65,17 @@ void AddCollectives(const Json& analysis, Values* values) {
     const std::string op = absl::StrCat(type, " ", one.at("size_bucket").get<std::string>());
     const double bandwidth = one.at("bus_bandwidth_bytes_per_second");
     seconds.lines[type] += Seconds(one.at("total_ps"));
-    weighted.lines[type] += bandwidth * one.at("bytes").get<double>();
-    bytes.lines[type] += one.at("bytes").get<double>();
     op_seconds.lines[op] = Seconds(one.at("total_ps"));
     op_counts.lines[op] = one.at("count");
     op_bytes.lines[op] = one.at("bytes");
+    if (bandwidth == 0) continue;  // No time is known: its bytes count for no mean.
     op_bandwidths.lines[op] = bandwidth;
+    bytes.lines[type] += one.at("bytes").get<double>();
+    mean.lines[type] += one.at("bytes").get<double>() / bandwidth;
   }
-  for (auto& [type, value] : weighted.lines) value /= bytes.lines[type];
+  for (auto& [type, value] : mean.lines) value = bytes.lines[type] / value;
   all["job / Time by type A"] = seconds;
-  all["job / Bus bandwidth by type A"] = weighted;
+  all["job / Bus bandwidth by type A"] = mean;
   all["collectives / The newest traces A"] = op_seconds;
   all["collectives / The newest traces B"] = op_counts;
   all["collectives / The newest traces C"] = op_bytes;

@@ -62,7 +62,7 @@ std::map<std::string, std::string> GrafanaValues(const std::string& interval,
       {"__interval", interval},
       {"__rate_interval", rate_interval},
       {"__range", range},
-      {"lookback", "1d"},
+      {"lookback", "86400"},
       {"top", "10"},
   };
   for (const char* choice :
