@@ -104,6 +104,20 @@ class TidyTest(unittest.TestCase):
         self.assert_clean("sim/a.h", "// What it is.\n" + guarded)
         self.assert_finds("sim/b.h", guarded, "wants CHAKRAD_SIM_B_H_")
 
+    def test_a_type_is_defined_in_one_header(self):
+        def header(space, body):
+            return f"namespace {space} {{\n{body}\n}}  // namespace {space}\n"
+        replay = header("chakrad", "struct Replay {\n  int a;\n};")
+        self.assertEqual(
+            list(tidy.check_names({"a/b.h": replay, "c/d.h": replay})),
+            ["c/d.h:2: chakrad::Replay: a/b.h defines a type of this name as well"])
+        for other in [header("chakrad", "struct Replay;"), header("client", "struct Replay {};x"),
+                      header("chakrad", "enum class Replay : uint8_t;"),
+                      header("chakrad", "struct Replay::Part {\n};"),
+                      header("chakrad", "struct Outer {\n  struct Replay {\n  };\n};")]:
+            self.assertEqual(list(tidy.check_names({"a/b.h": replay, "c/d.h": other})), [])
+        self.assertEqual(list(tidy.check_names({"a/b.h": replay, "c/d.cc": replay})), [])
+
     def test_clang_finds_an_unguarded_access(self):
         with tempfile.TemporaryDirectory() as folder:
             root = pathlib.Path(folder)

@@ -55,14 +55,14 @@ void Sort(std::vector<Difference>* differences) {
 }
 
 // Where ranks exchange unequal amounts, one may always end later than another.
-bool IsUneven(const CommMatches& matches, const CollectiveMatch& match) {
+bool IsUneven(const MatchedComm& matches, const CollectiveMatch& match) {
   return match.type == CollectiveType::kAllToAll &&
          absl::c_any_of(matches.MembersOf(match),
                         [&](uint32_t index) { return matches.events[index].bytes != match.bytes; });
 }
 
 // Each member's end against that of the lowest rank that has a time.
-void AddCollectiveTies(const CommMatches& matches, std::vector<Tie>* ties) {
+void AddCollectiveTies(const MatchedComm& matches, std::vector<Tie>* ties) {
   std::vector<Difference> differences;
   for (const CollectiveMatch& match : matches.collectives) {
     if (!IsSynchronising(match.type) || IsUneven(matches, match)) continue;
@@ -95,7 +95,7 @@ void AddCollectiveTies(const CommMatches& matches, std::vector<Tie>* ties) {
 
 // A message from a to b cannot be received before it is sent: end_b - start_a is at least what
 // b is ahead. So one direction bounds it from above, the other from below.
-void AddMessageTies(const CommMatches& matches, std::vector<Tie>* ties) {
+void AddMessageTies(const MatchedComm& matches, std::vector<Tie>* ties) {
   std::vector<Difference> at_most;
   for (const MessageMatch& match : matches.messages) {
     const CommEvent& send = matches.events[match.send];
@@ -219,7 +219,7 @@ struct Impossible {
   }
 };
 
-Impossible ImpossibleOf(const CommMatches& matches, const std::vector<ClockOffset>* offsets) {
+Impossible ImpossibleOf(const MatchedComm& matches, const std::vector<ClockOffset>* offsets) {
   const auto shift = [&](const CommEvent& event) {
     return offsets == nullptr ? 0 : (*offsets)[event.rank_index].offset_ps;
   };
@@ -286,7 +286,7 @@ void Describe(size_t sets_count, ClockEstimate* estimate) {
 
 }  // namespace
 
-ClockEstimate EstimateClocks(const JobTimeline& job, const CommMatches& matches) {
+ClockEstimate EstimateClocks(const JobTimeline& job, const MatchedComm& matches) {
   CHECK(matches.ranks.size() == job.ranks.size());
   ClockEstimate estimate;
   for (const RankTimeline& rank : job.ranks) estimate.offsets.push_back({.rank = rank.rank});

@@ -49,7 +49,7 @@ struct ClockEstimate {
 // possible; or some offset is beyond both kMinClockOffsetPs and kClockOffsetSpreads times its
 // spread, and makes nothing impossible. Never of a simulation. An offset is one number: clocks that
 // drift while they are recorded show as spread. O(k log k) for k matched operations.
-ClockEstimate EstimateClocks(const JobTimeline& job, const CommMatches& matches);
+ClockEstimate EstimateClocks(const JobTimeline& job, const MatchedComm& matches);
 
 // `job` with the offsets added; unchanged where all are 0. When times would be before the base,
 // the base moves.

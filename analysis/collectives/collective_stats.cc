@@ -51,7 +51,7 @@ struct Cell {
 
 class Statistics {
  public:
-  Statistics(const JobTimeline& job, const CommMatches& matches)
+  Statistics(const JobTimeline& job, const MatchedComm& matches)
       : job_(job),
         matches_(matches),
         collective_seen_(matches.collectives.size(), false),
@@ -165,7 +165,7 @@ class Statistics {
   }
 
   const JobTimeline& job_;
-  const CommMatches& matches_;
+  const MatchedComm& matches_;
   std::vector<bool> collective_seen_;
   std::vector<Cell> cells_;  // By type, then size.
 };
@@ -173,7 +173,7 @@ class Statistics {
 }  // namespace
 
 std::vector<CollectiveStats> ComputeCollectiveStats(const JobTimeline& job,
-                                                    const CommMatches& matches) {
+                                                    const MatchedComm& matches) {
   return Statistics(job, matches).Run();
 }
 

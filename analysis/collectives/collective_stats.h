@@ -35,7 +35,7 @@ struct CollectiveStats {
 // part of. An operation that a part cuts counts with what is inside; its bandwidth is that of the
 // whole one. O(k log n) for k operations and n intervals.
 std::vector<CollectiveStats> ComputeCollectiveStats(const JobTimeline& job,
-                                                    const CommMatches& matches);
+                                                    const MatchedComm& matches);
 
 }  // namespace chakrad
 

@@ -91,7 +91,7 @@ TEST(CollectiveStatsTest, WithAMemberMissingAnOperationHasItsOwnTime) {
   fake.Collective(1, kWorldGroup, Type::kAllReduce, 4000, 60, 100);
   fake.Timeline();
   JobTimeline job = fake.Timeline({0});
-  const CommMatches matches = MatchComm(job);
+  const MatchedComm matches = MatchComm(job);
   const std::vector<CollectiveStats> all = ComputeCollectiveStats(job, matches);
   ASSERT_THAT(all, SizeIs(1));
   EXPECT_DOUBLE_EQ(all[0].algorithm_bandwidth, 50e9);

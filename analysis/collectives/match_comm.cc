@@ -40,7 +40,7 @@ class Matcher {
  public:
   explicit Matcher(const JobTimeline& job) : job_(job) {}
 
-  CommMatches Run() {
+  MatchedComm Run() {
     for (uint32_t i = 0; i < job_.ranks.size(); ++i) AddRank(i);
     out_.events_begin.push_back(static_cast<uint32_t>(out_.events.size()));
     MatchCollectives();
@@ -315,7 +315,7 @@ class Matcher {
   }
 
   const JobTimeline& job_;
-  CommMatches out_;
+  MatchedComm out_;
   std::vector<uint32_t> order_;    // Events of collectives; Sequence names stretches of it.
   std::vector<int64_t> order_at_;  // Of each event: its place on its rank.
   std::vector<Sequence> sequences_;
@@ -327,7 +327,7 @@ class Matcher {
 
 }  // namespace
 
-const CommEvent* CommMatches::Find(int32_t rank, uint32_t node) const {
+const CommEvent* MatchedComm::Find(int32_t rank, uint32_t node) const {
   const auto of_rank = std::lower_bound(ranks.begin(), ranks.end(), rank);
   if (of_rank == ranks.end() || *of_rank != rank) return nullptr;
   const size_t i = static_cast<size_t>(of_rank - ranks.begin());
@@ -371,6 +371,6 @@ std::string GroupLabel(const Trace& trace, uint32_t group) {
   return name.empty() ? absl::StrCat("group ", group) : name;
 }
 
-CommMatches MatchComm(const JobTimeline& whole) { return Matcher(whole).Run(); }
+MatchedComm MatchComm(const JobTimeline& whole) { return Matcher(whole).Run(); }
 
 }  // namespace chakrad

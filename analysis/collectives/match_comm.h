@@ -53,7 +53,7 @@ struct MessageMatch {
   uint32_t receive = 0;  // as this.
 };
 
-struct CommMatches {
+struct MatchedComm {
   // By (rank, node); those of rank_index i are [events_begin[i], events_begin[i + 1]).
   std::vector<CommEvent> events;
   std::vector<uint32_t> events_begin;
@@ -86,7 +86,7 @@ std::string GroupLabel(const Trace& trace, uint32_t group);
 // Of the whole timeline: a part of one (CutTimeline) would count from its own first collective.
 // Operations without a time count: they keep their place by the order of nodes. O(nodes + k log
 // k) for k communication nodes.
-CommMatches MatchComm(const JobTimeline& whole);
+MatchedComm MatchComm(const JobTimeline& whole);
 
 }  // namespace chakrad
 

@@ -14,7 +14,7 @@ using ::testing::SizeIs;
 using Type = CollectiveType;
 
 // "0 1|0": by collective, the ranks that take part.
-std::string Ranks(const CommMatches& matches) {
+std::string Ranks(const MatchedComm& matches) {
   std::string text;
   for (const CollectiveMatch& match : matches.collectives) {
     if (!text.empty()) text += "|";
@@ -35,7 +35,7 @@ TEST(MatchCommTest, TheKthOfAGroupIsOneWhateverTheTimesAndTheOrderOfNodes) {
   fake.Collective(1, pair, Type::kAllReduce, 8, 1000, 1010);
   fake.Collective(1, kWorldGroup, Type::kBroadcast, 8, 1020, 1030);
   fake.Collective(1, pair, Type::kAllReduce, 8, 1050, 1060);
-  const CommMatches matches = MatchComm(fake.Timeline());
+  const MatchedComm matches = MatchComm(fake.Timeline());
   EXPECT_EQ(Ranks(matches), "0 1|0 1|0 1");  // The world's, then the pair's two.
   EXPECT_THAT(matches.notices, SizeIs(0));
   const CommEvent& first = matches.events[matches.MembersOf(matches.collectives[1])[0]];
@@ -52,7 +52,7 @@ TEST(MatchCommTest, RanksThatDifferAreMatchedAsFarAsTheyAgree) {
     fake.Collective(rank, kWorldGroup, rank == 1 ? Type::kBroadcast : Type::kAllReduce, 8, 20, 30);
     fake.Collective(rank, kWorldGroup, Type::kAllReduce, 8, 40, 50);
   }
-  const CommMatches matches = MatchComm(fake.Timeline());
+  const MatchedComm matches = MatchComm(fake.Timeline());
   EXPECT_EQ(Ranks(matches), "0 1 2|0 2|0 2");
   EXPECT_THAT(matches.notices,
               ElementsAre(HasSubstr("in world, collective 1: rank 0 has ALL_REDUCE of 8 bytes "
@@ -75,7 +75,7 @@ TEST(MatchCommTest, ARankThatStopsEarlyIsToldOnce) {
     fake.Collective(0, kWorldGroup, Type::kAllReduce, 8, 10 * i, 10 * i + 5);
     if (i < 3) fake.Collective(1, kWorldGroup, Type::kAllReduce, 8, 10 * i, 10 * i + 5);
   }
-  const CommMatches matches = MatchComm(fake.Timeline());
+  const MatchedComm matches = MatchComm(fake.Timeline());
   EXPECT_EQ(Ranks(matches), "0 1|0 1|0 1|0|0");
   EXPECT_THAT(matches.notices, ElementsAre(HasSubstr("rank 0 runs 5 collectives and rank 1 3")));
 }
@@ -88,7 +88,7 @@ TEST(MatchCommTest, OneWithoutATimeKeepsItsPlace) {
     fake.Collective(rank, kWorldGroup, Type::kBarrier, 0, 20, rank == 0 ? 30 : 20);
     fake.Collective(rank, kWorldGroup, Type::kAllReduce, 2, 40, 50);
   }
-  const CommMatches matches = MatchComm(fake.Timeline());
+  const MatchedComm matches = MatchComm(fake.Timeline());
   EXPECT_EQ(Ranks(matches), "0 1|0 1|0 1");
   EXPECT_FALSE(matches.collectives[1].all_timed);
   EXPECT_TRUE(matches.collectives[2].all_timed);
@@ -103,7 +103,7 @@ TEST(MatchCommTest, MessagesMatchByEndsAndSizeInOrder) {
   fake.Receive(1, 0, 800, 0, 20);
   fake.Receive(1, 0, 8, 21, 25);
   fake.Receive(1, 0, 8, 30, 40);
-  const CommMatches matches = MatchComm(fake.Timeline());
+  const MatchedComm matches = MatchComm(fake.Timeline());
   ASSERT_THAT(matches.messages, SizeIs(3));
   std::vector<std::pair<uint32_t, uint32_t>> nodes;
   for (const MessageMatch& match : matches.messages) {
@@ -118,7 +118,7 @@ TEST(MatchCommTest, AMemberOfNoGroupIsLeftOutAndCounted) {
   for (int32_t rank = 0; rank < 3; ++rank) {
     fake.Collective(rank, pair, Type::kAllReduce, 8, 0, 10);
   }
-  const CommMatches matches = MatchComm(fake.Timeline());
+  const MatchedComm matches = MatchComm(fake.Timeline());
   EXPECT_EQ(Ranks(matches), "0 1");
   EXPECT_THAT(matches.notices, ElementsAre(HasSubstr("that it is no member of")));
 }

@@ -277,7 +277,7 @@ void AddMeetings(const JobTimeline& whole, CausalGraph* graph, Counts* counts) {
     const auto it = index_by_rank.find(rank.rank);
     index_of.push_back(it == index_by_rank.end() ? kNone : it->second);
   }
-  const CommMatches matches = MatchComm(whole);
+  const MatchedComm matches = MatchComm(whole);
   graph->notices.insert(graph->notices.end(), matches.notices.begin(), matches.notices.end());
   for (const RankMeeting& meeting : MeetingsOf(matches)) {
     AddMeeting({meeting.is_message, meeting.may_leave, OnTimeline(meeting.joins, index_of, *graph),

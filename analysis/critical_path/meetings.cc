@@ -4,7 +4,7 @@
 
 namespace chakrad {
 
-std::vector<RankMeeting> MeetingsOf(const CommMatches& matches) {
+std::vector<RankMeeting> MeetingsOf(const MatchedComm& matches) {
   std::vector<RankMeeting> meetings;
   for (const CollectiveMatch& match : matches.collectives) {
     RankMeeting meeting{.is_message = false, .may_leave = !IsSynchronising(match.type)};

@@ -26,7 +26,7 @@ struct RankMeeting {
 
 // Of the matched operations that have times on two ranks or more; collectives in order of (group,
 // number), then messages. O(events).
-std::vector<RankMeeting> MeetingsOf(const CommMatches& matches);
+std::vector<RankMeeting> MeetingsOf(const MatchedComm& matches);
 
 }  // namespace chakrad
 

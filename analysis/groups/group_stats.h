@@ -23,7 +23,7 @@ struct GroupStats {
   int64_t total_ps = 0;    // Sum of the operations' times, overlapping or not.
   int64_t comm_ps = 0;     // Moments charged to this group,
   int64_t exposed_ps = 0;  // and of those the ones in which the rank computes nothing.
-  GroupShape shape;
+  GroupPattern shape;
   Parallelism parallelism = Parallelism::kUnknown;
   std::string reason;  // Why that is guessed.
 };

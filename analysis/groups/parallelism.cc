@@ -94,7 +94,7 @@ bool GuessByOperations(const GroupEvidence& group, ParallelismGuess* guess) {
 
 // Groups that reduce, of one size and stride: the same dimension of the job's mesh.
 struct Dimension {
-  GroupShape shape;
+  GroupPattern shape;
   double reductions_per_rank = 0;  // Of the group that has most.
 };
 
@@ -242,11 +242,11 @@ absl::string_view ParallelismName(Parallelism parallelism) {
   return "unknown";
 }
 
-GroupShape ShapeOfGroup(const std::vector<int32_t>& ranks, int32_t world_size) {
+GroupPattern ShapeOfGroup(const std::vector<int32_t>& ranks, int32_t world_size) {
   std::vector<int32_t> sorted = ranks;
   std::sort(sorted.begin(), sorted.end());
   sorted.erase(std::unique(sorted.begin(), sorted.end()), sorted.end());
-  GroupShape shape;
+  GroupPattern shape;
   shape.ranks_count = static_cast<int64_t>(sorted.size());
   shape.is_world = shape.ranks_count > 0 && shape.ranks_count == world_size;
   if (sorted.size() < 2) return shape;
@@ -257,7 +257,7 @@ GroupShape ShapeOfGroup(const std::vector<int32_t>& ranks, int32_t world_size) {
   return shape;
 }
 
-std::string ShapeText(const GroupShape& shape) {
+std::string ShapeText(const GroupPattern& shape) {
   if (shape.ranks_count == 0) return "members not known";
   if (shape.ranks_count == 1) return "1 rank";
   if (shape.stride == 0) return absl::StrCat(shape.ranks_count, " ranks, irregular");

@@ -22,21 +22,21 @@ inline constexpr int kParallelismsCount = 5;
 absl::string_view ParallelismName(Parallelism parallelism);
 
 // How the ranks of a group lie among those of the job.
-struct GroupShape {
+struct GroupPattern {
   int64_t ranks_count = 0;  // 0: members not known.
   int64_t stride = 0;  // Between neighbours, in ascending order; 0: irregular, or fewer than 2.
   bool is_world = false;
 };
 // `ranks`: in any order. O(k log k).
-GroupShape ShapeOfGroup(const std::vector<int32_t>& ranks, int32_t world_size);
+GroupPattern ShapeOfGroup(const std::vector<int32_t>& ranks, int32_t world_size);
 // "8 ranks with stride 1", "5 ranks, irregular", "1 rank", "members not known".
-std::string ShapeText(const GroupShape& shape);
+std::string ShapeText(const GroupPattern& shape);
 
 // What is known of a group that somebody used.
 struct GroupEvidence {
   std::string name;
   std::string description;
-  GroupShape shape;
+  GroupPattern shape;
   // Of all ranks together: operations, and their data (nccl-tests' algorithm bytes; a message's).
   int64_t reductions_count = 0;  // All-reduces, reduce-scatters, all-gathers, reduces.
   int64_t all_to_alls_count = 0;

@@ -57,7 +57,7 @@ void AddTimes(const JobTimeline& job, std::vector<MetricSample>* samples) {
   Add(MetricId::kOverlapRatio, shares.overlap_ratio, samples);
 }
 
-void AddCollectives(const JobTimeline& job, const CommMatches& matches,
+void AddCollectives(const JobTimeline& job, const MatchedComm& matches,
                     std::vector<MetricSample>* samples) {
   for (const CollectiveStats& row : ComputeCollectiveStats(job, matches)) {
     const std::vector<std::string> labels{std::string(row.type), std::string(row.size_bucket)};
@@ -99,7 +99,7 @@ void AddParallelism(const JobTimeline& job, std::vector<MetricSample>* samples) 
 }
 
 // Means over the collectives of which two ranks or more were traced: without one there is none.
-void AddSkew(const JobTimeline& job, const CommMatches& matches,
+void AddSkew(const JobTimeline& job, const MatchedComm& matches,
              std::vector<MetricSample>* samples) {
   const SkewStats skew = ComputeSkew(job, matches, /*top=*/0);
   if (skew.instances_count == 0) return;
@@ -155,7 +155,7 @@ std::vector<MetricSample> TraceMetrics(const JobTimeline& job, int64_t clock_off
   AddTimes(job, &samples);
   AddSteps(job, &samples);
   AddParallelism(job, &samples);
-  const CommMatches matches = MatchComm(job);
+  const MatchedComm matches = MatchComm(job);
   AddCollectives(job, matches, &samples);
   AddSkew(job, matches, &samples);
   Add(MetricId::kClockOffsetSeconds, Seconds(clock_offset_ps), &samples);

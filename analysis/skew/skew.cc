@@ -10,7 +10,7 @@ namespace {
 
 class Skews {
  public:
-  Skews(const JobTimeline& job, const CommMatches& matches)
+  Skews(const JobTimeline& job, const MatchedComm& matches)
       : matches_(matches), place_(matches.ranks.size(), nullptr) {
     stats_.ranks.reserve(job.ranks.size());
     for (const RankTimeline& rank : job.ranks) stats_.ranks.push_back({.rank = rank.rank});
@@ -92,7 +92,7 @@ class Skews {
     return rank == nullptr ? nullptr : &stats_.ranks[static_cast<size_t>(rank - first_)];
   }
 
-  const CommMatches& matches_;
+  const MatchedComm& matches_;
   std::vector<const RankTimeline*> place_;  // In the job, by rank_index; null: not in it.
   const RankTimeline* first_ = nullptr;
   SkewStats stats_;
@@ -101,7 +101,7 @@ class Skews {
 
 }  // namespace
 
-SkewStats ComputeSkew(const JobTimeline& job, const CommMatches& matches, size_t top) {
+SkewStats ComputeSkew(const JobTimeline& job, const MatchedComm& matches, size_t top) {
   return Skews(job, matches).Run(top);
 }
 

@@ -19,7 +19,7 @@ struct RankSkew {
 };
 
 struct CollectiveSkew {
-  uint32_t match = 0;      // Index into CommMatches::collectives.
+  uint32_t match = 0;      // Index into MatchedComm::collectives.
   uint32_t last_node = 0;  // Of last_rank.
   int32_t last_rank = 0;   // Of several the lowest; likewise first_rank.
   int32_t first_rank = 0;
@@ -44,7 +44,7 @@ struct SkewStats {
 // one (or to its own end, where clocks say that it ended before). `matches`: MatchComm of the
 // whole timeline that `job` is or is a part of. `top`: how many of `worst`. O(k log k) for k
 // operations.
-SkewStats ComputeSkew(const JobTimeline& job, const CommMatches& matches, size_t top);
+SkewStats ComputeSkew(const JobTimeline& job, const MatchedComm& matches, size_t top);
 
 }  // namespace chakrad
 

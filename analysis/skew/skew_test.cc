@@ -72,7 +72,7 @@ TEST(SkewTest, OnlyTheWorstAreListed) {
 TEST(SkewTest, ACollectiveCountsInThePartInWhichItIsJoinedLast) {
   FakeJob fake = Example();
   const JobTimeline whole = fake.Timeline();
-  const CommMatches matches = MatchComm(whole);
+  const MatchedComm matches = MatchComm(whole);
   const auto part = [&](int64_t from_ns, int64_t to_ns) {
     return ComputeSkew(CutTimeline(whole, std::vector<int64_t>(3, from_ns * kNs),
                                    std::vector<int64_t>(3, to_ns * kNs)),

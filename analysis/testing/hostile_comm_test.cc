@@ -19,7 +19,7 @@ namespace {
 
 // Everything on one timeline; what must hold of any.
 void Analyse(const JobTimeline& job) {
-  const CommMatches matches = MatchComm(job);
+  const MatchedComm matches = MatchComm(job);
   int64_t count = 0;
   for (const CollectiveStats& stats : ComputeCollectiveStats(job, matches)) {
     count += stats.count;

@@ -7,7 +7,7 @@
 namespace chakrad {
 
 void FillCollectives(const SectionInput& input, v1::TimelineAnalysis* answer) {
-  const CommMatches matches = MatchComm(*input.whole);
+  const MatchedComm matches = MatchComm(*input.whole);
   AddNotices(matches.notices, answer);
   for (const CollectiveStats& stats : ComputeCollectiveStats(*input.job, matches)) {
     v1::CollectiveStats* row = answer->add_collectives();

@@ -13,7 +13,7 @@ namespace {
 
 constexpr size_t kShownNameBytes = 128;
 
-void ToProto(const CollectiveSkew& skew, const JobTimeline& whole, const CommMatches& matches,
+void ToProto(const CollectiveSkew& skew, const JobTimeline& whole, const MatchedComm& matches,
              v1::CollectiveSkew* row) {
   const CollectiveMatch& match = matches.collectives[skew.match];
   row->set_group(GroupLabel(*whole.trace, match.group));
@@ -36,7 +36,7 @@ void ToProto(const CollectiveSkew& skew, const JobTimeline& whole, const CommMat
 }  // namespace
 
 void FillSkew(const SectionInput& input, v1::TimelineAnalysis* answer) {
-  const CommMatches matches = MatchComm(*input.whole);
+  const MatchedComm matches = MatchComm(*input.whole);
   AddNotices(matches.notices, answer);
   const SkewStats stats = ComputeSkew(*input.job, matches, input.top);
   v1::SkewStats* out = answer->mutable_skew();

@@ -67,7 +67,7 @@ void Run(int32_t ranks_count, int64_t events_count) {
     trace.ranks.push_back(MakeRank(rank, events_count));
   }
   JobTimeline job;
-  CommMatches matches;
+  MatchedComm matches;
   ClockEstimate estimate;
   Time("timeline", [&] {
     absl::StatusOr<JobTimeline> measured = MeasuredTimeline(trace, {});
