@@ -122,6 +122,23 @@ std::optional<int64_t> ShiftPs(const RankTimeline& rank) {
   return std::nullopt;
 }
 
+// Extends each step to the device work that belongs to it; with `all`, to all its operations, and
+// to the start of the first as well.
+void AddMembers(const RankTimeline& rank, const Membership& membership, bool all,
+                std::vector<StepWindow>* steps) {
+  for (const TimelineInterval& interval : rank.intervals) {
+    const bool on_device =
+        interval.kind != IntervalKind::kHost &&
+        !(rank.trace->is_host(interval.node) && interval.kind == IntervalKind::kCompute);
+    if (!all && !on_device) continue;
+    const size_t i = membership.Of(interval.node);
+    if (i == steps->size()) continue;
+    StepWindow& step = (*steps)[i];
+    if (all) step.start = std::min(step.start, interval.start_ps);
+    step.end = std::max(step.end, interval.end_ps);
+  }
+}
+
 }  // namespace
 
 std::vector<StepWindow> MarkedSteps(const RankTrace& trace) {
@@ -148,24 +165,29 @@ std::vector<StepWindow> MarkedSteps(const RankTrace& trace) {
   return windows;
 }
 
-std::vector<StepWindow> RepeatedSteps(const RankTimeline& rank) {
+StepWindows RepeatedSteps(const RankTimeline& rank) {
   std::vector<TimelineInterval> comm_at, names_at;
+  const auto found = [&rank](const Repetition& repetition,
+                             const std::vector<TimelineInterval>& at) {
+    const bool on_host = rank.trace->is_host(at[repetition.begins.front()].node);
+    return StepWindows{WindowsOf(repetition, at),
+                       on_host ? StepSource::kHost : StepSource::kDevice};
+  };
   const std::vector<uint32_t> comm = CommTokens(rank, &comm_at);
   const std::optional<Repetition> of_comm = FindRepetition(comm);
   // One operation that comes again and again may well be a part of a step: names know more.
-  if (of_comm.has_value() && of_comm->period > 1) return WindowsOf(*of_comm, comm_at);
+  if (of_comm.has_value() && of_comm->period > 1) return found(*of_comm, comm_at);
   const std::optional<Repetition> of_names = FindRepetition(NameTokens(rank, &names_at));
-  if (of_names.has_value()) return WindowsOf(*of_names, names_at);
-  if (of_comm.has_value()) return WindowsOf(*of_comm, comm_at);
+  if (of_names.has_value()) return found(*of_names, names_at);
+  if (of_comm.has_value()) return found(*of_comm, comm_at);
   return {};
 }
 
-std::vector<StepWindow> WithDeviceWork(const RankTimeline& rank, bool simulated,
-                                       const std::vector<StepWindow>& windows, bool marked) {
-  const std::vector<int64_t> starts = marked ? rank.trace->start_ns : NodeTimesOf(rank).start_ps;
-  const Membership membership(*rank.trace, windows, starts);
+std::vector<StepWindow> StepsOf(const RankTimeline& rank, bool simulated,
+                                const StepWindows& windows) {
+  const bool marked = windows.source == StepSource::kMarks;
   const bool by_members = marked && simulated;
-  std::vector<StepWindow> steps = windows;
+  std::vector<StepWindow> steps = windows.windows;
   if (by_members) {
     for (StepWindow& step : steps) {
       step.start = std::numeric_limits<int64_t>::max();
@@ -179,15 +201,9 @@ std::vector<StepWindow> WithDeviceWork(const RankTimeline& rank, bool simulated,
       step.end = SaturatingAdd(SaturatingMultiply(step.end, kPsPerNs), *shift_ps);
     }
   }
-  for (const TimelineInterval& interval : rank.intervals) {
-    const bool on_device =
-        interval.kind != IntervalKind::kHost &&
-        !(rank.trace->is_host(interval.node) && interval.kind == IntervalKind::kCompute);
-    if (!by_members && !on_device) continue;
-    const size_t step = membership.Of(interval.node);
-    if (step == steps.size()) continue;
-    if (by_members) steps[step].start = std::min(steps[step].start, interval.start_ps);
-    steps[step].end = std::max(steps[step].end, interval.end_ps);
+  if (windows.source != StepSource::kDevice) {
+    const std::vector<int64_t> starts = marked ? rank.trace->start_ns : NodeTimesOf(rank).start_ps;
+    AddMembers(rank, Membership(*rank.trace, windows.windows, starts), by_members, &steps);
   }
   int64_t before_ps = rank.start_ps;
   for (StepWindow& step : steps) {

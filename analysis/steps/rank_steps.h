@@ -22,16 +22,30 @@ struct StepWindow {
 // within another ends that), of equal numbers the first. Empty without any.
 std::vector<StepWindow> MarkedSteps(const RankTrace& trace);
 
-// What repeats on a rank, in the timeline's picoseconds; numbers count from 0. Empty without any.
-std::vector<StepWindow> RepeatedSteps(const RankTimeline& rank);
+// What tells the windows of a rank's steps.
+enum class StepSource : uint8_t {
+  kMarks,   // In recorded time, on the host.
+  kHost,    // What repeats on a thread of the host: here and below in the timeline's picoseconds.
+  kDevice,  // What repeats on the device.
+};
 
-// In the timeline's picoseconds, and with the device work that each launched: step i ends with
-// its window or with the last of that work, step i + 1 begins where its window does, and not
-// before that end. So they are disjoint; those that become empty are left out.
-// `marked`: the windows are in recorded time. Of a simulated timeline they then only tell which
-// operations belong to a step, which lasts from the first to the last of those.
-std::vector<StepWindow> WithDeviceWork(const RankTimeline& rank, bool simulated,
-                                       const std::vector<StepWindow>& windows, bool marked);
+struct StepWindows {
+  std::vector<StepWindow> windows;
+  StepSource source = StepSource::kMarks;
+};
+
+// What repeats on a rank; numbers count from 0. Empty without any.
+StepWindows RepeatedSteps(const RankTimeline& rank);
+
+// In the timeline's picoseconds; disjoint, those that become empty are left out.
+//
+// Of windows on the host with the device work that each launched: step i ends with its window or
+// with the last of that work, step i + 1 begins where its window does, and not before that end.
+// Marks of a simulated timeline only tell which operations belong to a step, which lasts from the
+// first to the last of those. Windows on the device are the steps: who launched what runs in
+// them, and how far ahead, says nothing.
+std::vector<StepWindow> StepsOf(const RankTimeline& rank, bool simulated,
+                                const StepWindows& windows);
 
 }  // namespace chakrad
 

@@ -12,38 +12,39 @@ namespace chakrad {
 namespace {
 
 // The windows of each rank; equal graphs are looked at once where that is enough.
-std::vector<std::vector<StepWindow>> AllMarked(const JobTimeline& job) {
+std::vector<StepWindows> AllMarked(const JobTimeline& job) {
   std::map<const RankTrace*, std::vector<StepWindow>> of_graph;
-  std::vector<std::vector<StepWindow>> all;
+  std::vector<StepWindows> all;
   for (const RankTimeline& rank : job.ranks) {
     const auto [it, added] = of_graph.try_emplace(rank.trace);
     if (added) it->second = MarkedSteps(*rank.trace);
-    all.push_back(it->second);
+    all.push_back({it->second, StepSource::kMarks});
   }
   return all;
 }
 
 // What repeats on each rank; of ranks that found another number of steps than most, nothing.
-std::vector<std::vector<StepWindow>> AllRepeated(const JobTimeline& job) {
-  std::vector<std::vector<StepWindow>> all;
+std::vector<StepWindows> AllRepeated(const JobTimeline& job) {
+  std::vector<StepWindows> all;
   std::map<size_t, size_t> ranks_count_of;  // By number of steps.
   for (const RankTimeline& rank : job.ranks) {
     all.push_back(RepeatedSteps(rank));
-    if (!all.back().empty()) ++ranks_count_of[all.back().size()];
+    const size_t steps_count = all.back().windows.size();
+    if (steps_count > 0) ++ranks_count_of[steps_count];
   }
   if (ranks_count_of.empty()) return all;
   const size_t usual =
       std::max_element(ranks_count_of.begin(), ranks_count_of.end(),
                        [](const auto& a, const auto& b) { return a.second < b.second; })
           ->first;
-  for (std::vector<StepWindow>& windows : all) {
-    if (windows.size() != usual) windows.clear();
+  for (StepWindows& of_rank : all) {
+    if (of_rank.windows.size() != usual) of_rank.windows.clear();
   }
   return all;
 }
 
-bool AllEmpty(const std::vector<std::vector<StepWindow>>& all) {
-  return std::all_of(all.begin(), all.end(), [](const auto& windows) { return windows.empty(); });
+bool AllEmpty(const std::vector<StepWindows>& all) {
+  return std::all_of(all.begin(), all.end(), [](const auto& one) { return one.windows.empty(); });
 }
 
 // Steps by number, from those of each rank.
@@ -74,12 +75,13 @@ void Assemble(const std::vector<std::vector<StepWindow>>& all, const char* prefi
 
 JobSteps FindSteps(const JobTimeline& job) {
   JobSteps found;
-  std::vector<std::vector<StepWindow>> all = AllMarked(job);
-  const bool marked = !AllEmpty(all);
-  if (!marked) all = AllRepeated(job);
+  std::vector<StepWindows> windows = AllMarked(job);
+  const bool marked = !AllEmpty(windows);
+  if (!marked) windows = AllRepeated(job);
+  std::vector<std::vector<StepWindow>> all(windows.size());
   size_t without_count = 0;
   for (size_t i = 0; i < all.size(); ++i) {
-    if (!all[i].empty()) all[i] = WithDeviceWork(job.ranks[i], job.simulated, all[i], marked);
+    if (!windows[i].windows.empty()) all[i] = StepsOf(job.ranks[i], job.simulated, windows[i]);
     if (all[i].empty()) ++without_count;
   }
   Assemble(all, marked ? "ProfilerStep#" : "step ", &found);

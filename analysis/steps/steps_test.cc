@@ -158,6 +158,52 @@ TEST(StepsTest, WithoutMarksWhatCommunicationRepeatsIsAStep) {
   EXPECT_THAT(got.notices, ElementsAre(HasSubstr("1 of 3 ranks do not repeat as the others do")));
 }
 
+// The host runs 90 ns ahead: each operation is launched in the step before its own.
+TEST(StepsTest, WhatRepeatsOnTheDeviceIsNotMovedByAHostThatRunsAhead) {
+  RankSketch sketch;
+  for (int step = 1; step <= 4; ++step) {
+    for (int64_t bucket = 0; bucket < 2; ++bucket) {
+      const int64_t start_ns = 100 * step + 50 * bucket;
+      const uint32_t launch = sketch.Host("launch", start_ns - 90, start_ns - 85);
+      NodeSpec spec;
+      spec.type = NodeType::kCommColl;
+      spec.queue = {Queue::Kind::kDeviceStream, 0, 20};
+      spec.start_ns = start_ns;
+      spec.dur_ns = 20;
+      const CommOp comm{.bytes = 100 + bucket, .group = 0};
+      spec.comm = &comm;
+      sketch.Dep(sketch.Node(spec), launch, EdgeKind::kLaunch);
+    }
+  }
+  const Trace trace = SketchTrace({sketch.Build()});
+  const JobTimeline job = Timeline(trace);
+  const JobSteps got = FindSteps(job);
+  EXPECT_EQ(got.source, "repetition");
+  const int64_t base_ps = job.ranks[0].start_ps - 10 * kNs;  // The first launch starts at 10 ns.
+  const auto step = [base_ps](uint32_t i, int64_t start_ns, int64_t end_ns) {
+    return RankStep{i, base_ps + start_ns * kNs, base_ps + end_ns * kNs};
+  };
+  EXPECT_THAT(got.ranks[0], ElementsAre(step(0, 100, 200), step(1, 200, 300), step(2, 300, 400),
+                                        step(3, 400, 470)));
+}
+
+// op0 launches what runs after op3: it belongs to the step nevertheless.
+TEST(StepsTest, WhatRepeatsOnTheHostHasTheDeviceWorkThatItLaunched) {
+  RankSketch sketch;
+  for (int step = 0; step < 3; ++step) {
+    const int64_t at_ns = 100 * step;
+    for (int op = 0; op < 4; ++op) {
+      const uint32_t host =
+          sketch.Host(absl::StrCat("op", op), at_ns + 20 * op, at_ns + 20 * op + 15);
+      if (op == 0) sketch.Launched(host, "k", at_ns + 80, at_ns + 110);
+    }
+  }
+  const Trace trace = SketchTrace({sketch.Build()});
+  EXPECT_THAT(FindSteps(Timeline(trace)).ranks[0],
+              ElementsAre(RankStep{0, 0, 110 * kNs}, RankStep{1, 110 * kNs, 210 * kNs},
+                          RankStep{2, 210 * kNs, 310 * kNs}));
+}
+
 TEST(StepsTest, WithoutCommunicationNamesRepeat) {
   RankSketch sketch;
   for (int step = 0; step < 3; ++step) {
