@@ -5,6 +5,7 @@
 #include <set>
 #include <utility>
 
+#include "absl/container/flat_hash_map.h"
 #include "absl/strings/ascii.h"
 #include "absl/strings/str_cat.h"
 #include "common/utf8.h"
@@ -92,10 +93,57 @@ bool GuessByOperations(const GroupEvidence& group, ParallelismGuess* guess) {
   return false;
 }
 
-// Groups that reduce, of one size and stride: the same dimension of the job's mesh.
+// Groups that reduce, of one stride: the same dimension of the job's mesh.
 struct Dimension {
-  GroupPattern shape;
+  int64_t stride = 0;
   double reductions_per_rank = 0;  // Of the group that has most.
+};
+
+// All of them, so that what a group compares itself with takes no pass over them: there may be
+// as many as groups.
+class Dimensions {
+ public:
+  void Add(const GroupEvidence& group) {
+    double& most = most_of_[group.shape.stride];
+    most = std::max(most, group.ReductionsPerRank());
+  }
+
+  // Once all are added: two of the least stride, and two with most reductions.
+  void Rank() {
+    for (const auto& [stride, most] : most_of_) {
+      inner_.push_back({stride, most});
+      busy_.push_back({stride, most});
+    }
+    Keep(&inner_, [](const Dimension& a, const Dimension& b) { return a.stride < b.stride; });
+    Keep(&busy_, [](const Dimension& a, const Dimension& b) {
+      return a.reductions_per_rank > b.reductions_per_rank;
+    });
+  }
+
+  bool empty() const { return most_of_.empty(); }
+  // Of another stride than this: that of the least stride, and that with most reductions. Null
+  // when there is none.
+  const Dimension* InnermostBut(int64_t stride) const { return FirstBut(inner_, stride); }
+  const Dimension* BusiestBut(int64_t stride) const { return FirstBut(busy_, stride); }
+
+ private:
+  template <typename Less>
+  static void Keep(std::vector<Dimension>* all, Less less) {
+    const size_t kept = std::min<size_t>(all->size(), 2);
+    std::partial_sort(all->begin(), all->begin() + static_cast<ptrdiff_t>(kept), all->end(), less);
+    all->resize(kept);
+  }
+
+  static const Dimension* FirstBut(const std::vector<Dimension>& ranked, int64_t stride) {
+    for (const Dimension& one : ranked) {
+      if (one.stride != stride) return &one;
+    }
+    return nullptr;
+  }
+
+  absl::flat_hash_map<int64_t, double> most_of_;
+  std::vector<Dimension> inner_;
+  std::vector<Dimension> busy_;
 };
 
 class Guesser {
@@ -121,8 +169,9 @@ class Guesser {
           guesses[i].parallelism != Parallelism::kTensor) {
         continue;
       }
-      AddDimension(group);
+      dimensions_.Add(group);
     }
+    dimensions_.Rank();
     // What the world is for depends on what the others are.
     for (const bool world : {false, true}) {
       for (size_t i = 0; i < groups_.size(); ++i) {
@@ -136,16 +185,6 @@ class Guesser {
   }
 
  private:
-  void AddDimension(const GroupEvidence& group) {
-    for (Dimension& dimension : dimensions_) {
-      if (dimension.shape.stride != group.shape.stride) continue;
-      dimension.reductions_per_rank =
-          std::max(dimension.reductions_per_rank, group.ReductionsPerRank());
-      return;
-    }
-    dimensions_.push_back({group.shape, group.ReductionsPerRank()});
-  }
-
   ParallelismGuess GuessByShape(const GroupEvidence& group) const {
     if (group.reductions_count == 0) return {Parallelism::kUnknown, "it reduces nothing"};
     if (group.shape.ranks_count == 0) return {Parallelism::kUnknown, "its members are not known"};
@@ -153,19 +192,13 @@ class Guesser {
     if (group.shape.stride == 0) {
       return {Parallelism::kUnknown, "its ranks are irregular and nothing names it"};
     }
-    const Dimension* innermost = nullptr;
-    double most_elsewhere = 0;
-    for (const Dimension& dimension : dimensions_) {
-      if (dimension.shape.stride == group.shape.stride) continue;
-      most_elsewhere = std::max(most_elsewhere, dimension.reductions_per_rank);
-      if (innermost == nullptr || dimension.shape.stride < innermost->shape.stride) {
-        innermost = &dimension;
-      }
-    }
+    const Dimension* innermost = dimensions_.InnermostBut(group.shape.stride);
     if (innermost == nullptr) return BySizes(group);
-    if (innermost->shape.stride < group.shape.stride) {
+    const double most_elsewhere =
+        dimensions_.BusiestBut(group.shape.stride)->reductions_per_rank;
+    if (innermost->stride < group.shape.stride) {
       return {Parallelism::kData,
-              absl::StrCat("it reduces across groups of stride ", innermost->shape.stride, ", ",
+              absl::StrCat("it reduces across groups of stride ", innermost->stride, ", ",
                            Often(group.ReductionsPerRank()))};
     }
     if (group.ReductionsPerRank() >= most_elsewhere) {
@@ -220,7 +253,7 @@ class Guesser {
   }
 
   const std::vector<GroupEvidence>& groups_;
-  std::vector<Dimension> dimensions_;
+  Dimensions dimensions_;
   bool data_known_ = false;
 };
 

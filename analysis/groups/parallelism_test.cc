@@ -3,6 +3,12 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <string>
+#include <vector>
+
+#include "absl/time/clock.h"
+#include "absl/time/time.h"
+
 namespace chakrad {
 namespace {
 
@@ -118,6 +124,23 @@ TEST(GroupShapeTest, StridesAreOfMembersInAscendingOrder) {
   EXPECT_EQ(ShapeText(ShapeOfGroup({}, 16)), "members not known");
   EXPECT_TRUE(ShapeOfGroup({1, 0}, 2).is_world);
   EXPECT_EQ(ShapeOfGroup({INT32_MIN, INT32_MAX}, 2).stride, (int64_t{1} << 32) - 1);
+}
+
+// One rank may be in as many groups as it likes: 10^10 comparisons take a minute.
+TEST(ParallelismTest, AHundredThousandStridesTakeNoPassOverEachOther) {
+  constexpr int64_t kStrides = 100'000;
+  std::vector<GroupEvidence> groups;
+  for (int64_t stride = 1; stride <= kStrides; ++stride) groups.push_back(Reducing(stride, 2));
+  groups[0].reductions_count = 80;
+  const absl::Time before = absl::Now();
+  const std::vector<ParallelismGuess> guesses = GuessParallelism(groups);
+  EXPECT_LT(absl::Now() - before, absl::Seconds(5));
+  EXPECT_EQ(guesses[0].parallelism, Kind::kTensor);
+  EXPECT_THAT(guesses[0].reason, HasSubstr("reduce 10 times a rank; groups across them 2 times"));
+  for (size_t i = 1; i < groups.size(); ++i) {
+    EXPECT_EQ(guesses[i].parallelism, Kind::kData) << i;
+  }
+  EXPECT_THAT(guesses.back().reason, HasSubstr("across groups of stride 1,"));
 }
 
 }  // namespace
