@@ -6,6 +6,7 @@
 #include <utility>
 
 #include "absl/strings/str_cat.h"
+#include "analysis/timeline/stand_in_groups.h"
 #include "common/check.h"
 #include "common/saturating.h"
 
@@ -148,9 +149,10 @@ std::vector<int64_t> ChooseBase(const std::vector<const RankTrace*>& ranks, JobT
 
 uint32_t RankTimeline::GroupFor(const CommOp& op, const Trace& job) const {
   if (copy != nullptr) return copy->GroupInstead(op.group);
-  if (trace->rank == rank || op.group >= job.groups.size()) return op.group;
-  const std::vector<int32_t>& members = job.groups[op.group].ranks;
-  return std::find(members.begin(), members.end(), rank) != members.end() ? op.group : kNone;
+  if (groups_instead.empty() || op.group >= job.groups.size()) return op.group;
+  const auto it = std::lower_bound(groups_instead.begin(), groups_instead.end(),
+                                   std::pair<uint32_t, uint32_t>(op.group, 0));
+  return it != groups_instead.end() && it->first == op.group ? it->second : op.group;
 }
 
 int64_t JobTimeline::start_ps() const {
@@ -209,6 +211,7 @@ absl::StatusOr<JobTimeline> SimulatedTimeline(const Trace& trace, int64_t end_ps
   JobTimeline job{.trace = &trace, .simulated = true};
   std::vector<int32_t> wanted = ranks;
   std::sort(wanted.begin(), wanted.end());
+  StandInGroups stand_in_groups(trace);
   std::vector<RankTimeline*> of_rank(static_cast<size_t>(std::max(trace.world_size, 0)), nullptr);
   job.ranks.reserve(wanted.empty() ? of_rank.size() : wanted.size());
   for (int32_t rank = 0; rank < trace.world_size; ++rank) {
@@ -220,7 +223,11 @@ absl::StatusOr<JobTimeline> SimulatedTimeline(const Trace& trace, int64_t end_ps
                          .copy = trace.FindCopy(rank),
                          .start_ps = 0,
                          .end_ps = end_ps});
-    of_rank[static_cast<size_t>(rank)] = &job.ranks.back();
+    RankTimeline& added = job.ranks.back();
+    if (added.copy == nullptr && ran->rank != rank) {
+      added.groups_instead = stand_in_groups.Of(rank, *ran);
+    }
+    of_rank[static_cast<size_t>(rank)] = &added;
   }
   for (const TimelineInterval& interval : intervals) {
     if (interval.rank < 0 || interval.rank >= trace.world_size) {
@@ -258,7 +265,8 @@ JobTimeline CutTimeline(const JobTimeline& job, const std::vector<int64_t>& star
                       .trace = job.ranks[i].trace,
                       .copy = job.ranks[i].copy,
                       .start_ps = start_ps[i],
-                      .end_ps = end_ps[i]};
+                      .end_ps = end_ps[i],
+                      .groups_instead = job.ranks[i].groups_instead};
     for (TimelineInterval interval : job.ranks[i].intervals) {
       if (interval.start_ps >= end_ps[i]) break;
       interval.start_ps = std::max(interval.start_ps, start_ps[i]);

@@ -6,6 +6,7 @@
 #include <cstdint>
 #include <optional>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "absl/status/statusor.h"
@@ -27,9 +28,14 @@ struct RankTimeline {
   // are left out: they mark time, they take none.
   std::vector<TimelineInterval> intervals;
 
+  // Of a rank that another one stood in for: (group in the graph, group that this rank used
+  // instead; kNone: not known), ascending, by the simulator's rule (sim/workload/cast.h). Groups
+  // that the graph uses and that are not here are the same.
+  std::vector<std::pair<uint32_t, uint32_t>> groups_instead;
+
   int64_t span_ps() const { return end_ps - start_ps; }
   // The group that this rank used where the graph names op.group: an index into
-  // Trace::groups; kNone where that is not known of a rank that another stood in for.
+  // Trace::groups; kNone where that is not known of a rank that another stood in for. O(log).
   uint32_t GroupFor(const CommOp& op, const Trace& job) const;
 };
 

@@ -235,8 +235,46 @@ TEST(SimulatedTimelineTest, EachRankOfTheWorldRunsItsPartOrThatOfAnother) {
   EXPECT_EQ(job.ranks[3].GroupFor(in_pair, trace), 2u);
   EXPECT_EQ(job.ranks[0].GroupFor(in_pair, trace), 1u);
   EXPECT_EQ(job.ranks[1].GroupFor(in_pair, trace), 1u);  // A member of it, too.
-  EXPECT_EQ(job.ranks[1].GroupFor({.group = 2}, trace), kNone);
   EXPECT_EQ(job.ranks[1].GroupFor({.group = kNone}, trace), kNone);
+}
+
+// Rank 0 stands in for 1 to 5. Its pair is {0, 3}: rank 3 is a member, ranks 1 and 2 have one
+// sound group of two ranks each, ranks 4 and 5 have two.
+TEST(SimulatedTimelineTest, AStandInUsesTheOneGroupOfTheSameSizeThatHoldsIt) {
+  RankSketch sketch;
+  NodeSpec spec;
+  spec.type = NodeType::kCommColl;
+  spec.start_ns = 0;
+  spec.dur_ns = 1;
+  const CommOp in_pair{.group = 1}, in_three{.group = 5};
+  for (const CommOp* op : {&in_pair, &in_three}) {
+    spec.comm = op;
+    sketch.Node(spec);
+  }
+  Trace trace = SketchTrace({sketch.Build(0)});
+  trace.world_size = 6;
+  trace.groups = {{"world", "", {0, 1, 2, 3, 4, 5}},
+                  {"pair", "", {0, 3}},
+                  {"other", "", {4, 1}},
+                  {"twice", "", {1, 1}},
+                  {"last", "", {2, 5}},
+                  {"three", "", {0, 3, 5}},
+                  {"outside", "", {1, 17}},
+                  {"one more", "", {5, 4}},
+                  {"others", "", {1, 2, 4}}};
+  ASSERT_OK_AND_ASSIGN(const JobTimeline job, SimulatedTimeline(trace, 100, {}, {}));
+  const auto groups = [&](size_t rank) {
+    return std::pair(job.ranks[rank].GroupFor(in_pair, trace),
+                     job.ranks[rank].GroupFor(in_three, trace));
+  };
+  EXPECT_EQ(groups(0), std::pair(1u, 5u));
+  EXPECT_EQ(groups(1), std::pair(2u, 8u));
+  EXPECT_EQ(groups(2), std::pair(4u, 8u));
+  EXPECT_EQ(groups(3), std::pair(1u, 5u));
+  EXPECT_EQ(groups(4), std::pair(kNone, 8u));  // "other" or "one more".
+  EXPECT_EQ(groups(5), std::pair(kNone, 5u));
+  const JobTimeline cut = CutTimeline(job, std::vector<int64_t>(6, 0), std::vector<int64_t>(6, 50));
+  EXPECT_EQ(cut.ranks[1].GroupFor(in_pair, trace), 2u);
 }
 
 TEST(SimulatedTimelineTest, RanksAreChosenAndOrderDoesNotMatter) {
