@@ -29,17 +29,21 @@ absl::string_view TypeName(size_t index) {
   return CollectiveTypeName(static_cast<CollectiveType>(index));
 }
 
-// What is divided by what.
+// What is divided by what. A group of one rank has no bus: its time would only dilute that of
+// the others.
 struct Rate {
   double algorithm_bytes = 0;
+  double algorithm_ps = 0;
   double bus_bytes = 0;
-  double ps = 0;
+  double bus_ps = 0;
 
-  void Add(double algorithm, double bus, int64_t time_ps) {
+  void Add(double algorithm, double bus, int64_t time_ps, int64_t ranks_count) {
     if (time_ps <= 0 || algorithm <= 0) return;
     algorithm_bytes += algorithm;
+    algorithm_ps += static_cast<double>(time_ps);
+    if (ranks_count < 2) return;
     bus_bytes += bus;
-    ps += static_cast<double>(time_ps);
+    bus_ps += static_cast<double>(time_ps);
   }
 };
 
@@ -93,7 +97,7 @@ class Statistics {
   void AddCollective(const CommEvent& event, Cell* cell) {
     if (event.match == kNone) {
       ++cell->stats.instances_count;
-      AddOwnRate(event, GroupSizeOf(event), &cell->rate);
+      AddRate(event.collective, event.bytes, GroupSizeOf(event), event.dur_ps(), &cell->rate);
       return;
     }
     const CollectiveMatch& match = matches_.collectives[event.match];
@@ -101,11 +105,12 @@ class Statistics {
     collective_seen_[event.match] = true;
     cell->stats.instances_count += first ? 1 : 0;
     const int64_t time_ps = match.all_timed ? TransferPs(match) : 0;
+    // Alone in a group whose members nobody tells: it may be of any size.
+    const int64_t size = match.group_size > 1 ? match.group_size : GroupSizeOf(event);
     if (time_ps <= 0) {
-      AddOwnRate(event, match.group_size, &cell->rate);
+      AddRate(event.collective, event.bytes, size, event.dur_ps(), &cell->rate);
     } else if (first) {
-      cell->rate.Add(AlgorithmBytes(match.type, match.bytes, match.group_size),
-                     BusBytes(match.type, match.bytes, match.group_size), time_ps);
+      AddRate(match.type, match.bytes, size, time_ps, &cell->rate);
     }
   }
 
@@ -119,15 +124,17 @@ class Statistics {
     return SaturatingSubtract(end_ps, last_join_ps);
   }
 
+  // 0: not known.
   int64_t GroupSizeOf(const CommEvent& event) const {
     const std::vector<ProcessGroup>& groups = job_.trace->groups;
-    const size_t size = event.group < groups.size() ? groups[event.group].ranks.size() : 0;
-    return std::max<int64_t>(static_cast<int64_t>(size), 1);
+    return event.group < groups.size() ? static_cast<int64_t>(groups[event.group].ranks.size()) : 0;
   }
 
-  static void AddOwnRate(const CommEvent& event, int64_t group_size, Rate* rate) {
-    rate->Add(AlgorithmBytes(event.collective, event.bytes, group_size),
-              BusBytes(event.collective, event.bytes, group_size), event.dur_ps());
+  static void AddRate(CollectiveType type, int64_t bytes, int64_t ranks_count, int64_t time_ps,
+                      Rate* rate) {
+    if (ranks_count == 0) return;
+    rate->Add(AlgorithmBytes(type, bytes, ranks_count), BusBytes(type, bytes, ranks_count),
+              time_ps, ranks_count);
   }
 
   // Of a message both ends are the members; each end's row has its bytes and its time.
@@ -143,7 +150,7 @@ class Statistics {
                                                    std::max(send.start_ps, receive.start_ps));
       if (send.timed() && receive.timed() && joined_ps > 0) time_ps = joined_ps;
     }
-    cell->rate.Add(bytes, bytes, time_ps);
+    cell->rate.Add(bytes, bytes, time_ps, 2);
   }
 
   CollectiveStats Finish(size_t i) {
@@ -157,10 +164,11 @@ class Statistics {
     stats.median_ps = *middle;
     stats.min_ps = *std::min_element(times_ps.begin(), times_ps.end());
     stats.max_ps = *std::max_element(times_ps.begin(), times_ps.end());
-    if (cell.rate.ps > 0) {
-      stats.algorithm_bandwidth = cell.rate.algorithm_bytes / cell.rate.ps * kPsPerSecond;
-      stats.bus_bandwidth = cell.rate.bus_bytes / cell.rate.ps * kPsPerSecond;
+    const Rate& rate = cell.rate;
+    if (rate.algorithm_ps > 0) {
+      stats.algorithm_bandwidth = rate.algorithm_bytes / rate.algorithm_ps * kPsPerSecond;
     }
+    if (rate.bus_ps > 0) stats.bus_bandwidth = rate.bus_bytes / rate.bus_ps * kPsPerSecond;
     return stats;
   }
 

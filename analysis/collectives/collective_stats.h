@@ -25,7 +25,8 @@ struct CollectiveStats {
   int64_t median_ps = 0;  // Of an even number the lower one of the middle two.
   int64_t max_ps = 0;
   // Bytes a second: all bytes over all time. See docs/analysis.md#bandwidth; 0: no time or no
-  // bytes. Finite.
+  // bytes. Finite. Groups of one rank have no bus, those of unknown size no bandwidth at all:
+  // their time is in neither.
   double algorithm_bandwidth = 0;
   double bus_bandwidth = 0;
 };

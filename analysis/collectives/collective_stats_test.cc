@@ -118,6 +118,34 @@ TEST(CollectiveStatsTest, WhereClocksDisagreeTheShorterTimesAreNotNegative) {
   EXPECT_DOUBLE_EQ(stats.algorithm_bandwidth, 400e9);  // [1060, 1070).
 }
 
+// Of the pair 1,000 bytes in 10 ns; the others take 90 ns, and have no bus, or one nobody knows.
+TEST(CollectiveStatsTest, GroupsOfOneRankOrUnknownOnesDoNotDiluteBandwidth) {
+  FakeJob fake(2);
+  const uint32_t pair = fake.AddGroup("pair", {0, 1});
+  fake.Collective(0, pair, Type::kAllReduce, 1000, 0, 10);
+  fake.Collective(0, fake.AddGroup("unknown", {}), Type::kAllReduce, 1000, 10, 100);
+  CollectiveStats stats = StatsOf(fake.Timeline())[0];
+  EXPECT_EQ(stats.count, 2);
+  EXPECT_DOUBLE_EQ(stats.algorithm_bandwidth, 100e9);
+  EXPECT_DOUBLE_EQ(stats.bus_bandwidth, 100e9);
+
+  FakeJob with_alone(2);
+  with_alone.AddGroup("pair", {0, 1});
+  with_alone.Collective(0, pair, Type::kAllReduce, 1000, 0, 10);
+  with_alone.Collective(0, with_alone.AddGroup("alone", {0}), Type::kAllReduce, 1000, 10, 100);
+  stats = StatsOf(with_alone.Timeline())[0];
+  EXPECT_DOUBLE_EQ(stats.algorithm_bandwidth, 20e9);
+  EXPECT_DOUBLE_EQ(stats.bus_bandwidth, 100e9);
+}
+
+// Rank 0 sends less than rank 1: the exchange is as large as its largest part.
+TEST(CollectiveStatsTest, AnUnevenAllToAllHasTheBytesOfItsLargestMember) {
+  FakeJob fake(2);
+  fake.Collective(0, kWorldGroup, Type::kAllToAll, 3000, 0, 40);
+  fake.Collective(1, kWorldGroup, Type::kAllToAll, 4000, 0, 40);
+  EXPECT_DOUBLE_EQ(StatsOf(fake.Timeline())[0].algorithm_bandwidth, 100e9);
+}
+
 // send     |####......|  rank 0 [0, 40)
 // receive  |..########|  rank 1 [20, 100): 4,000 bytes in [20, 100).
 TEST(CollectiveStatsTest, AMessageIsTimedFromWhenBothEndsAreThere) {

@@ -219,10 +219,10 @@ class Matcher {
     match.group_size = static_cast<int32_t>(group_size);
     match.all_timed = active.size() == group_size;
     match.type = At(*active.front(), number).collective;
-    match.bytes = At(*active.front(), number).bytes;
     for (const Sequence* one : active) {
       const uint32_t index = order_[one->begin + number];
       CommEvent& event = out_.events[index];
+      match.bytes = std::max(match.bytes, event.bytes);
       event.match = static_cast<uint32_t>(out_.collectives.size());
       match.all_timed = match.all_timed && event.timed();
       out_.members.push_back(index);

@@ -45,7 +45,7 @@ struct CollectiveMatch {
   int32_t group_size = 0;  // Members of the group; `count` where they are not known.
   bool all_timed = false;  // All members of the group are here, and each has a time.
   CollectiveType type = CollectiveType::kAllReduce;
-  int64_t bytes = 0;  // Of its lowest rank.
+  int64_t bytes = 0;  // The most of any member.
 };
 
 struct MessageMatch {
