@@ -118,5 +118,14 @@ TEST(SkewTextTest, RanksTheWorstCollectivesAndClocksAreTables) {
             "   1  -2.18 ms  12.0 us        6\n");
 }
 
+TEST(SkewTextTest, ClocksThatMessagesToldStandAlone) {
+  v1::TimelineAnalysis answer;
+  answer.mutable_skew()->add_clocks()->set_rank(1);
+  EXPECT_EQ(SkewText(answer),
+            "rank      clock  spread  matched\n"
+            "      not added\n"
+            "   1       0 ps    0 ps        0\n");
+}
+
 }  // namespace
 }  // namespace chakrad::client

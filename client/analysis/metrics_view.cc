@@ -1,3 +1,4 @@
+#include <charconv>
 #include <set>
 #include <string>
 
@@ -6,6 +7,16 @@
 #include "client/table.h"
 
 namespace chakrad::client {
+namespace {
+
+// The shortest that reads back as the same number: six digits would hide what a scrape shows.
+std::string ExactText(double value) {
+  char text[32];
+  const std::to_chars_result end = std::to_chars(text, text + sizeof(text), value);
+  return std::string(text, end.ptr);
+}
+
+}  // namespace
 
 // The labels of the job are the same in all: they stand above, and a row has its own only.
 std::string MetricsText(const v1::TimelineAnalysis& answer) {
@@ -26,7 +37,7 @@ std::string MetricsText(const v1::TimelineAnalysis& answer) {
     }
     std::string text;
     for (const std::string& label : labels) absl::StrAppend(&text, text.empty() ? "" : " ", label);
-    table.AddRow({metric.name(), text, absl::StrCat(metric.value())});
+    table.AddRow({metric.name(), text, ExactText(metric.value())});
   }
   return absl::StrCat(head, "\n", table.Text());
 }

@@ -21,11 +21,13 @@ TEST(MetricsTextTest, TheJobStandsAboveAndEachSampleIsALine) {
   v1::Metric* bytes = add("chakrad_trace_collective_bytes", 1.5e9);
   (*bytes->mutable_labels())["type"] = "ALL_REDUCE";
   (*bytes->mutable_labels())["size"] = "le_64KiB";
+  add("chakrad_trace_last_seconds", 1790000123.25);
   EXPECT_EQ(MetricsText(answer),
             "metrics of cluster=\"x\" job=\"x\" model=\"\" rank_group=\"x\"\n"
-            "metric                          labels                           value\n"
-            "chakrad_trace_steps                                                  3\n"
-            "chakrad_trace_collective_bytes  size=le_64KiB type=ALL_REDUCE  1.5e+09\n");
+            "metric                          labels                                 value\n"
+            "chakrad_trace_steps                                                        3\n"
+            "chakrad_trace_collective_bytes  size=le_64KiB type=ALL_REDUCE        1.5e+09\n"
+            "chakrad_trace_last_seconds                                     1790000123.25\n");
 }
 
 }  // namespace

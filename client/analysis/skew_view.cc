@@ -57,14 +57,15 @@ std::string ClocksText(const v1::SkewStats& skew) {
 }  // namespace
 
 std::string SkewText(const v1::TimelineAnalysis& answer) {
-  if (!answer.has_skew() || answer.skew().instances_count() == 0) return "";
   const v1::SkewStats& skew = answer.skew();
+  const std::string clocks = skew.clocks().empty() ? "" : ClocksText(skew);
+  if (skew.instances_count() == 0) return clocks;  // Messages may have told them.
   std::string text = absl::StrCat(
       CountText(skew.instances_count()), " collectives of two ranks or more: waiting for the last ",
       DurationText(skew.wait_ps()), " (", MeanText(skew.mean_wait_ps()),
       " a rank), from first to last ", MeanText(skew.mean_skew_ps()), " (at most ",
       DurationText(skew.max_skew_ps()), ")\n\n", RanksText(skew), "\n", WorstText(skew));
-  if (!skew.clocks().empty()) absl::StrAppend(&text, "\n", ClocksText(skew));
+  if (!clocks.empty()) absl::StrAppend(&text, "\n", clocks);
   return text;
 }
 
