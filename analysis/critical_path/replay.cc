@@ -8,7 +8,7 @@
 namespace chakrad {
 
 int64_t ScaledPs(int64_t ps, double factor) {
-  if (factor == 1) return ps;
+  if (factor == 1 || ps == 0) return ps;
   // 64 bits of mantissa on x86: every int64_t is exact.
   const long double scaled = static_cast<long double>(ps) * static_cast<long double>(factor);
   if (scaled >= 9.2e18L) return std::numeric_limits<int64_t>::max();

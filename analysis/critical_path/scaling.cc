@@ -149,19 +149,30 @@ absl::StatusOr<InClass> ClassNamed(const CausalGraph& graph, absl::string_view n
   return absl::InvalidArgumentError(absl::StrCat("unknown; known are ", kKnown));
 }
 
-// How many nodes the class has.
-int64_t Multiply(const CausalGraph& graph, const InClass& in_class, double factor,
-                 TimeFactors* factors) {
-  int64_t count = 0;
+struct Multiplied {
+  int64_t count = 0;   // Nodes of the class.
+  double largest = 0;  // Product of factors of any of them.
+};
+
+Multiplied Multiply(const CausalGraph& graph, const InClass& in_class, double factor,
+                    TimeFactors* factors) {
+  Multiplied multiplied;
   for (uint32_t rank = 0; rank < graph.ranks.size(); ++rank) {
     const RankCauses& causes = graph.ranks[rank];
     for (const uint32_t node : causes.order) {
       if (causes.end_ps[node] == causes.start_ps[node] || !in_class(rank, node)) continue;
       factors->node[rank][node] *= factor;
-      ++count;
+      multiplied.largest = std::max(multiplied.largest, factors->node[rank][node]);
+      ++multiplied.count;
     }
   }
-  return count;
+  return multiplied;
+}
+
+absl::Status CheckProduct(double product, absl::string_view where) {
+  if (std::isfinite(product)) return absl::OkStatus();
+  return absl::InvalidArgumentError(
+      absl::StrCat(where, ": its factor times those of the classes before is too large a number"));
 }
 
 }  // namespace
@@ -182,6 +193,7 @@ absl::StatusOr<TimeFactors> FactorsOf(const CausalGraph& graph,
     }
     if (scaling.node_class == "gaps") {
       factors.gaps *= scaling.factor;
+      RETURN_IF_ERROR(CheckProduct(factors.gaps, where));
       continue;
     }
     absl::StatusOr<InClass> in_class = ClassNamed(graph, scaling.node_class);
@@ -189,7 +201,9 @@ absl::StatusOr<TimeFactors> FactorsOf(const CausalGraph& graph,
     if (factors.node.empty()) {
       for (const RankCauses& rank : graph.ranks) factors.node.emplace_back(rank.kind.size(), 1.0);
     }
-    if (Multiply(graph, *in_class, scaling.factor, &factors) == 0) {
+    const Multiplied multiplied = Multiply(graph, *in_class, scaling.factor, &factors);
+    RETURN_IF_ERROR(CheckProduct(multiplied.largest, where));
+    if (multiplied.count == 0) {
       notices->push_back(absl::StrCat(where, ": no operation belongs to it"));
     }
   }

@@ -27,7 +27,8 @@ inline constexpr size_t kMaxScalingPatternBytes = 1'000;
 
 // A node in several classes gets the product of their factors. `notices` gets a line for each
 // class without a node. INVALID_ARGUMENT: an unknown class, rank, type or group, a pattern that
-// is none, a factor that is not finite or below 0, too many. O(scalings * nodes + names).
+// is none, a factor that is not finite or below 0, a product of them that is not finite, too
+// many. O(scalings * nodes + names).
 absl::StatusOr<TimeFactors> FactorsOf(const CausalGraph& graph,
                                       const std::vector<Scaling>& scalings,
                                       std::vector<std::string>* notices);

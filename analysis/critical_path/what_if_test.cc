@@ -117,6 +117,18 @@ TEST_F(WhatIfTest, TimesStopAtTheEndOfTheirType) {
             std::numeric_limits<int64_t>::max());
 }
 
+TEST_F(WhatIfTest, AProductOfFactorsMustBeFinite) {
+  std::vector<std::string> notices;
+  for (const char* name : {"compute", "gaps"}) {
+    EXPECT_THAT(FactorsOf(graph_, {{name, 1e200}, {name, 1e200}, {name, 0}}, &notices).status(),
+                StatusIs(absl::StatusCode::kInvalidArgument, "too large"))
+        << name;
+    EXPECT_THAT(FactorsOf(graph_, {{name, 1e200}, {name, 0}, {name, 1e200}}, &notices).status(),
+                IsOk());
+  }
+  EXPECT_EQ(ScaledPs(0, std::numeric_limits<double>::infinity()), 0);
+}
+
 TEST(WhatIfAcrossRanksTest, FasterComputeOnTheSlowRankMovesTheWait) {
   // r0: K 0-10, n 10-70; r1: K 0-50, n 52-69. The collective itself takes 18 on r0, 17 on r1.
   RecordedJob job(2);
