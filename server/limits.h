@@ -124,8 +124,6 @@ inline constexpr int64_t kMaxAnalysisNodes = 50'000'000;
 // Entries of a list in an analysis: what a person looks through; at most what fits an answer.
 inline constexpr int32_t kDefaultAnalysisTop = 20;
 inline constexpr int32_t kMaxAnalysisTop = 10'000;
-// Ranks listed one by one in an analysis: some 80 bytes each in an answer of 3 MiB.
-inline constexpr size_t kMaxAnalysisRanksListed = 10'000;
 // Of a critical path in an answer: names (templates make them long) are cut, steps (some 60 bytes
 // and a name each) fit with everything else below 3 MiB.
 inline constexpr size_t kMaxPathNameBytes = 500;
@@ -166,8 +164,8 @@ inline constexpr size_t kMaxVariantBytes = 64;
 inline constexpr int kConcurrentAnalyses = 2;
 inline constexpr int kWaitingAnalyses = 8;
 inline constexpr int64_t kAnalysisWaitMs = 30'000;
-// Of one list in an analysis: seven such lists make an answer of at most 3 MiB.
-inline constexpr size_t kMaxAnalysisListBytes = size_t{420} << 10;
+// Of one list in an analysis: eight such lists make an answer of at most 3 MiB.
+inline constexpr size_t kMaxAnalysisListBytes = size_t{380} << 10;
 // Of a name in an analysis: mangled kernels have some hundred bytes.
 inline constexpr size_t kMaxAnalysisNameBytes = 512;
 // Of a job's error in an answer.

@@ -8,6 +8,7 @@
 #include "analysis/groups/group_stats.h"
 #include "chakrad/v1/analysis.pb.h"
 #include "common/utf8.h"
+#include "server/analysis/list_budget.h"
 #include "server/analysis/notices.h"
 #include "server/analysis/sections.h"
 
@@ -55,12 +56,16 @@ void FillGroups(const SectionInput& input, v1::TimelineAnalysis* answer) {
   std::stable_sort(groups.begin(), groups.end(), [](const GroupStats& a, const GroupStats& b) {
     return std::tie(b.exposed_ps, b.comm_ps) < std::tie(a.exposed_ps, a.comm_ps);
   });
-  if (groups.size() > input.top) {
-    AddNotices({absl::StrCat("groups: ", input.top, " of ", groups.size(), " are listed")}, answer);
-    groups.resize(input.top);
-  }
+  groups.resize(std::min(groups.size(), input.top));
+  ListBudget budget;
   for (const GroupStats& group : groups) {
     ToProto(group, *input.job->trace, answer->add_groups());
+    if (!budget.KeepLast(answer->mutable_groups())) break;
+  }
+  if (answer->groups_size() < answer->groups_count()) {
+    AddNotices({absl::StrCat("groups: ", answer->groups_size(), " of ", answer->groups_count(),
+                             " are listed")},
+               answer);
   }
 }
 
