@@ -130,6 +130,12 @@ absl::Status DiffTimelines(const v1::DiffTimelinesRequest& request, TraceStore* 
   answer->set_after(request.after().name());
   AddNotices("before", before, answer);
   AddNotices("after", after, answer);
+  if (before.job().simulated != after.job().simulated) {
+    answer->add_notices(
+        "one side is a simulation: a recorded host operation's time includes those that it calls, "
+        "a "
+        "simulated one's is its own work alone, so that their totals differ without any change");
+  }
   const OperatorDiff diff =
       DiffOperators(before.job(), after.job(), asked == 0 ? kDefaultRelativeChange : asked);
   ToProto(SharesOf(before.job()), answer->mutable_before_shares());
