@@ -133,8 +133,8 @@ class Statistics {
   static void AddRate(CollectiveType type, int64_t bytes, int64_t ranks_count, int64_t time_ps,
                       Rate* rate) {
     if (ranks_count == 0) return;
-    rate->Add(AlgorithmBytes(type, bytes, ranks_count), BusBytes(type, bytes, ranks_count),
-              time_ps, ranks_count);
+    rate->Add(AlgorithmBytes(type, bytes, ranks_count), BusBytes(type, bytes, ranks_count), time_ps,
+              ranks_count);
   }
 
   // Of a message both ends are the members; each end's row has its bytes and its time.

@@ -194,8 +194,7 @@ class Guesser {
     }
     const Dimension* innermost = dimensions_.InnermostBut(group.shape.stride);
     if (innermost == nullptr) return BySizes(group);
-    const double most_elsewhere =
-        dimensions_.BusiestBut(group.shape.stride)->reductions_per_rank;
+    const double most_elsewhere = dimensions_.BusiestBut(group.shape.stride)->reductions_per_rank;
     if (innermost->stride < group.shape.stride) {
       return {Parallelism::kData,
               absl::StrCat("it reduces across groups of stride ", innermost->stride, ", ",

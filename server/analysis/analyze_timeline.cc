@@ -10,6 +10,7 @@
 #include "analysis/clocks/clock_offsets.h"
 #include "chakrad/v1/analysis.pb.h"
 #include "common/status.h"
+#include "common/utf8.h"
 #include "server/analysis/load_timeline.h"
 #include "server/analysis/sections.h"
 #include "server/analysis/select_step.h"
@@ -65,7 +66,8 @@ void FillHead(const std::string& name, const JobTimeline& job, v1::TimelineAnaly
   answer->set_end_ps(job.end_ps());
   answer->set_world_size(job.trace->world_size);
   answer->set_ranks_count(static_cast<int32_t>(job.ranks.size()));
-  for (const std::string& notice : job.notices) answer->add_notices(notice);
+  for (const std::string& notice : job.notices)
+    answer->add_notices(ValidUtf8(notice, kMaxNoticeBytes));
 }
 
 }  // namespace
@@ -90,7 +92,8 @@ absl::Status AnalyzeTimeline(const v1::AnalyzeTimelineRequest& request, TraceSto
   FillHead(selection.name(), job, answer);
   const SectionInput input{.job = &job,
                            .whole = &loaded.job,
-                           .check = &loaded.check,
+                           .stored = &loaded.stored,
+                           .some_ranks = !ranks.empty(),
                            .clocks = &clocks,
                            .clocks_aligned = clocks.should_align && !request.keep_clocks(),
                            .top = top,

@@ -8,8 +8,10 @@
 #include "absl/strings/str_cat.h"
 #include "analysis/timeline/testing/rank_sketch.h"
 #include "chakrad/v1/analysis.pb.h"
+#include "chakrad/v1/job.pb.h"
 #include "common/check.h"
 #include "common/status_matchers.h"
+#include "server/jobs/simulation.h"
 #include "server/limits.h"
 #include "storage/open.h"
 #include "trace/operators/test_operators.h"
@@ -111,6 +113,45 @@ TEST_F(AnalyzeTimelineTest, AllSectionsTogetherAndEachAlone) {
   ASSERT_OK_AND_ASSIGN(const v1::TimelineAnalysis kernels, Analyze(one));
   EXPECT_EQ(kernels.rank_times_size(), 0);
   EXPECT_EQ(kernels.kernels(0).count(), 2);
+}
+
+TEST_F(AnalyzeTimelineTest, MetricsAreThoseOfAllRanksOrNone) {
+  v1::AnalyzeTimelineRequest request = Request("traces/t-1");
+  request.add_sections(v1::METRICS);
+  ASSERT_OK_AND_ASSIGN(const v1::TimelineAnalysis all, Analyze(request));
+  ASSERT_GT(all.metrics_size(), 0);
+  EXPECT_EQ(all.metrics(0).labels().at("rank_group"), "all");
+  request.mutable_timeline()->add_ranks(1);
+  ASSERT_OK_AND_ASSIGN(const v1::TimelineAnalysis one, Analyze(request));
+  EXPECT_EQ(one.metrics_size(), 0);
+  EXPECT_THAT(one.notices(), Contains(HasSubstr("metrics: left out")));
+}
+
+// 10 nodes, which 8,000,000 ranks run: 80,000,000 of them, though no interval was kept.
+TEST_F(AnalyzeTimelineTest, AGraphThatMillionsOfRanksRunIsTooMuchUnlessSomeAreNamed) {
+  Trace trace = SketchTrace({TwoSteps(0)});
+  trace.world_size = 8'000'000;
+  Store("wide", trace);
+  SimulationSpec spec;
+  spec.trace_id = "wide";
+  spec.keep_timeline = true;
+  v1::SimulationResult result;
+  result.set_end_ps(100);
+  ASSERT_THAT(stores_.jobs
+                  ->Create({.id = "j-1",
+                            .state = JobRecord::State::kSucceeded,
+                            .trace_id = "wide",
+                            .spec = EncodeSpec(spec),
+                            .result = result.SerializeAsString()})
+                  .status(),
+              IsOk());
+  v1::AnalyzeTimelineRequest request = Request("jobs/j-1");
+  request.add_sections(v1::KERNELS);
+  EXPECT_THAT(Analyze(request).status(),
+              StatusIs(absl::StatusCode::kResourceExhausted, "80000000 nodes"));
+  request.mutable_timeline()->add_ranks(7'999'999);
+  ASSERT_OK_AND_ASSIGN(const v1::TimelineAnalysis one, Analyze(request));
+  EXPECT_EQ(one.ranks_count(), 1);
 }
 
 TEST_F(AnalyzeTimelineTest, AStepIsAnalysedAlone) {

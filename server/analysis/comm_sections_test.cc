@@ -9,6 +9,7 @@
 #include "chakrad/v1/analysis.pb.h"
 #include "common/status_matchers.h"
 #include "server/analysis/sections.h"
+#include "server/limits.h"
 
 namespace chakrad {
 namespace {
@@ -26,7 +27,6 @@ class CommSectionsTest : public ::testing::Test {
   SectionInput Input(size_t top) const {
     return {.job = &job_,
             .whole = &job_,
-            .check = nullptr,
             .clocks = &clocks_,
             .clocks_aligned = clocks_.should_align,
             .top = top};
@@ -100,6 +100,26 @@ TEST_F(CommSectionsTest, SkewNamesTheWorstCollectivesAndTheClocks) {
   ASSERT_EQ(answer.skew().clocks_size(), 4);
   EXPECT_EQ(answer.skew().clocks(2).offset_ps() / 1'000'000, 1533);  // collected_clocks_test.
   EXPECT_THAT(job_.notices, ::testing::Contains(HasSubstr("clocks of ranks disagree")));
+}
+
+// 40,000 ranks with large numbers would make 1.5 MiB.
+TEST_F(CommSectionsTest, ListsOfSkewStayWithinAnAnswer) {
+  constexpr int32_t kRanks = 40'000;
+  Trace big;
+  big.world_size = kRanks;
+  big.ranks.emplace_back();  // Nobody does anything.
+  JobTimeline job{.trace = &big};
+  ClockEstimate clocks;
+  for (int32_t rank = 0; rank < kRanks; ++rank) {
+    job.ranks.push_back({.rank = rank, .trace = &big.ranks[0], .start_ps = 0, .end_ps = 1});
+    clocks.offsets.push_back({.rank = rank, .offset_ps = INT64_MAX, .spread_ps = INT64_MAX});
+  }
+  v1::TimelineAnalysis answer;
+  FillSkew({.job = &job, .whole = &job, .clocks = &clocks}, &answer);
+  EXPECT_LT(answer.ByteSizeLong(), kMaxAnalysisListBytes);
+  EXPECT_GT(answer.skew().ranks_size(), 1000);
+  EXPECT_LT(answer.skew().clocks_size(), kRanks);
+  EXPECT_THAT(answer.notices(), ::testing::Contains(HasSubstr("of 40000 clocks are listed")));
 }
 
 }  // namespace

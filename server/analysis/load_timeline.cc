@@ -50,10 +50,24 @@ absl::StatusOr<LoadedTimeline> LoadMeasured(const std::string& id,
   options.cold = cold;
   options.ranks = ranks;
   ASSIGN_OR_RETURN(Trace trace, traces->Load(id, options));
-  loaded.check = std::move(info.check);
+  loaded.stored = std::move(info);
   loaded.trace = std::make_unique<const Trace>(std::move(trace));
   ASSIGN_OR_RETURN(loaded.job, MeasuredTimeline(*loaded.trace, ranks));
   return loaded;
+}
+
+// What analyses pass over: a graph that several ranks run counts for each of them. `ranks`: as
+// in LoadTimeline, each of the world.
+int64_t GraphNodesOf(const Trace& trace, const std::vector<int32_t>& ranks) {
+  int64_t nodes_count = 0;
+  const auto add = [&](int32_t rank) {
+    const RankTrace* ran = trace.FindRankOrStandIn(rank);
+    if (ran != nullptr) nodes_count += static_cast<int64_t>(ran->size());
+  };
+  for (const int32_t rank : ranks) add(rank);
+  if (!ranks.empty()) return nodes_count;
+  for (int32_t rank = 0; rank < trace.world_size; ++rank) add(rank);
+  return nodes_count;
 }
 
 // Nodes by the ids that a stored timeline names, of each graph that was run.
@@ -124,8 +138,10 @@ absl::StatusOr<LoadedTimeline> LoadSimulated(const std::string& id,
   loaded.trace_id = record.trace_id;
   loaded.variant = VariantOf(spec);
   ASSIGN_OR_RETURN(loaded.lease, traces->Lease(record.trace_id));
-  ASSIGN_OR_RETURN(TraceInfo info, traces->GetInfo(record.trace_id));
-  loaded.check = std::move(info.check);
+  ASSIGN_OR_RETURN(loaded.stored, traces->GetInfo(record.trace_id));
+  int64_t stored_nodes_count = 0;  // A projection starts from all of them.
+  for (const RankSummary& rank : loaded.stored.ranks) stored_nodes_count += rank.nodes_count;
+  RETURN_IF_ERROR(CheckSize(stored_nodes_count, absl::StrCat("jobs/", id)));
   std::vector<std::string> notices;
   ASSIGN_OR_RETURN(Trace trace, LoadJobTrace(spec, cold, traces, &notices));
   for (const int32_t rank : ranks) {
@@ -133,6 +149,7 @@ absl::StatusOr<LoadedTimeline> LoadSimulated(const std::string& id,
     return absl::NotFoundError(absl::StrCat("ranks: ", rank, " is not among the ", trace.world_size,
                                             " ranks of jobs/", id));
   }
+  RETURN_IF_ERROR(CheckSize(GraphNodesOf(trace, ranks), absl::StrCat("jobs/", id)));
   loaded.trace = std::make_unique<const Trace>(std::move(trace));
   const std::set<int32_t> wanted(ranks.begin(), ranks.end());
   NodeIndex nodes(loaded.trace.get());

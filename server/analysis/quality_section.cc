@@ -4,6 +4,7 @@
 #include "analysis/steps/steps.h"
 #include "chakrad/v1/analysis.pb.h"
 #include "server/analysis/sections.h"
+#include "storage/trace_store.h"
 
 namespace chakrad {
 namespace {
@@ -25,16 +26,16 @@ std::vector<double> SpansOf(const JobSteps& steps) {
 
 void FillQuality(const SectionInput& input, v1::TimelineAnalysis* answer) {
   v1::QualityStats* quality = answer->mutable_quality();
-  if (input.check != nullptr) {
-    quality->set_quality_score(input.check->quality);
-    quality->set_errors_count(input.check->errors_count);
-    quality->set_warnings_count(input.check->warnings_count);
+  if (input.stored != nullptr) {
+    quality->set_quality_score(input.stored->check.quality);
+    quality->set_errors_count(input.stored->check.errors_count);
+    quality->set_warnings_count(input.stored->check.warnings_count);
     auto& parts = *quality->mutable_quality_parts();
-    parts["records"] = input.check->parts.records;
-    parts["durations"] = input.check->parts.durations;
-    parts["launches"] = input.check->parts.launches;
-    parts["communication"] = input.check->parts.communication;
-    parts["ranks"] = input.check->parts.ranks;
+    parts["records"] = input.stored->check.parts.records;
+    parts["durations"] = input.stored->check.parts.durations;
+    parts["launches"] = input.stored->check.parts.launches;
+    parts["communication"] = input.stored->check.parts.communication;
+    parts["ranks"] = input.stored->check.parts.ranks;
   }
   quality->set_periodicity(PeriodicityOf(SpansOf(FindSteps(*input.whole))));
 }

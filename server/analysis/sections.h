@@ -8,7 +8,6 @@
 
 #include "analysis/clocks/clock_offsets.h"
 #include "analysis/timeline/timeline.h"
-#include "trace/check/report.h"
 
 namespace chakrad {
 
@@ -16,10 +15,13 @@ namespace v1 {
 class TimelineAnalysis;
 }  // namespace v1
 
+struct TraceInfo;
+
 struct SectionInput {
   const JobTimeline* job = nullptr;       // Clocks aligned, cut to the step that was asked for.
   const JobTimeline* whole = nullptr;     // The same, not cut.
-  const CheckReport* check = nullptr;     // Of the stored trace.
+  const TraceInfo* stored = nullptr;      // The stored trace, with all its ranks; null: none is.
+  bool some_ranks = false;                // Ranks were named: `whole` may lack others.
   const ClockEstimate* clocks = nullptr;  // Of the whole timeline; null: not looked for.
   bool clocks_aligned = false;            // Whether its offsets were added.
   size_t top = 20;                        // Entries of each long list.
