@@ -9,7 +9,9 @@
 #include "absl/strings/str_cat.h"
 #include "common/clock.h"
 #include "common/status_matchers.h"
+#include "server/remote_write/http_sender.h"
 #include "server/remote_write/remote_writer.h"
+#include "server/remote_write/write_request.h"
 #include "storage/mem_kv.h"
 #include "tests/history/prometheus_history.h"
 
@@ -162,6 +164,25 @@ TEST_F(RemoteWriteTest, RecordsThatPrometheusRefusesDoNotHoldBackNewerOnes) {
   take_recent(all, &wanted);
   take_recent(StoredSamples(prometheus), &stored);
   EXPECT_EQ(DifferenceOf(wanted, stored), "");
+}
+
+// A daemon whose clock was a year ahead for a minute: Prometheus calls everything current too old.
+TEST_F(RemoteWriteTest, APrometheusWithASampleOfNextYearCostsNothing) {
+  PrometheusProcess prometheus(ReceiverOptions());
+  HttpSender sender({.url = WriteUrl(prometheus)});
+  const std::string ahead =
+      EncodeWriteRequest("up", "daemon", "ahead", 1, NowUnixMs() + 365 * kDayMs);
+  ASSERT_EQ(sender.Post(ahead, nullptr).status, 204);
+  AppendNinetyDays();
+  StartWriter(prometheus);
+  for (int i = 0; i < 1'000 && writer_->Stats().requests_by_outcome["shut_out"] < 3; ++i) {
+    std::this_thread::sleep_for(std::chrono::milliseconds(10));
+  }
+  const RemoteWriterStats stats = writer_->Stats();
+  EXPECT_GE(stats.requests_by_outcome.at("shut_out"), 3);
+  EXPECT_FALSE(stats.up);
+  EXPECT_TRUE(stats.dropped_samples_by_reason.empty());
+  EXPECT_EQ(writer_->durable_cursor(), 0);
 }
 
 }  // namespace

@@ -2,6 +2,7 @@
 
 #include <zlib.h>
 
+#include <atomic>
 #include <filesystem>
 
 #include "absl/strings/match.h"
@@ -91,11 +92,13 @@ ExampleJobs UploadExampleJobs(TestServer* server, int64_t now_unix_ms) {
 }
 
 void MakeTraffic(TestServer* server, const ExampleJobs& jobs) {
-  // One record of two is rejected; then the same without leniency: refused whole.
+  // One record of two is rejected; then the same without leniency: refused whole. Another trace
+  // each time: what is known already is not counted again.
+  static std::atomic<int> times{0};
   const std::map<std::string, std::string> broken = {
       {"rank0.graph",
-       "digraph g { node0 [label=\"{device_id=0|a|Forward|COMP_NODE|simulated_run_time=1}\"]; "
-       "node0 -> node7; }"}};
+       absl::StrCat("digraph g { node0 [label=\"{device_id=0|a", ++times,
+                    "|Forward|COMP_NODE|simulated_run_time=1}\"]; node0 -> node7; }")}};
   v1::CreateUploadRequest lenient;
   lenient.set_lenient(true);
   CHECK(server->Upload(broken, lenient).ok());
