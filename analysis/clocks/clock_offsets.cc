@@ -25,6 +25,7 @@ struct Tie {
   int64_t spread_ps = 0;
   int64_t count = 0;
   double uncertainty = 0;  // Of ahead_ps.
+  bool repairs = false;    // By the recorded times some of it is impossible.
   auto Key() const { return std::tie(uncertainty, a, b); }
 };
 
@@ -32,6 +33,7 @@ struct Difference {
   uint32_t a;
   uint32_t b;
   int64_t ps;
+  bool impossible;  // One of the two was through before the other joined.
   auto Key() const { return std::tie(a, b, ps); }
 };
 
@@ -74,8 +76,11 @@ void AddCollectiveTies(const MatchedComm& matches, std::vector<Tie>* ties) {
         lead = &event;
         continue;
       }
-      differences.push_back(
-          {lead->rank_index, event.rank_index, SaturatingSubtract(event.end_ps, lead->end_ps)});
+      const int64_t gap_ps = std::max(SaturatingSubtract(event.start_ps, lead->end_ps),
+                                      SaturatingSubtract(lead->start_ps, event.end_ps));
+      differences.push_back({lead->rank_index, event.rank_index,
+                             SaturatingSubtract(event.end_ps, lead->end_ps),
+                             gap_ps > kCausalityTolerancePs});
     }
   }
   Sort(&differences);
@@ -87,6 +92,7 @@ void AddCollectiveTies(const MatchedComm& matches, std::vector<Tie>* ties) {
     tie.ahead_ps = HalfSampleMode(values);
     tie.spread_ps = MedianDeviation(values, tie.ahead_ps);
     tie.count = static_cast<int64_t>(values.size());
+    tie.repairs = absl::c_any_of(pair, [](const Difference& one) { return one.impossible; });
     tie.uncertainty =
         (static_cast<double>(tie.spread_ps) + 1) / std::sqrt(static_cast<double>(tie.count));
     ties->push_back(tie);
@@ -101,14 +107,18 @@ void AddMessageTies(const MatchedComm& matches, std::vector<Tie>* ties) {
     const CommEvent& send = matches.events[match.send];
     const CommEvent& receive = matches.events[match.receive];
     if (!send.timed() || !receive.timed() || send.rank_index == receive.rank_index) continue;
-    at_most.push_back(
-        {send.rank_index, receive.rank_index, SaturatingSubtract(receive.end_ps, send.start_ps)});
+    const int64_t ahead_ps = SaturatingSubtract(receive.end_ps, send.start_ps);
+    at_most.push_back({send.rank_index, receive.rank_index, ahead_ps,
+                       SaturatingSubtract(0, ahead_ps) > kCausalityTolerancePs});
   }
   Sort(&at_most);
   std::vector<Tie> bounds;  // b is ahead of a by at most ahead_ps; by (a, b).
   ForEachPair(at_most, [&](absl::Span<const Difference> pair) {
-    bounds.push_back(
-        {pair.front().a, pair.front().b, pair.front().ps, 0, static_cast<int64_t>(pair.size())});
+    bounds.push_back({.a = pair.front().a,
+                      .b = pair.front().b,
+                      .ahead_ps = pair.front().ps,
+                      .count = static_cast<int64_t>(pair.size()),
+                      .repairs = pair.front().impossible});
   });
   for (const Tie& above : bounds) {
     if (above.a > above.b) continue;
@@ -126,27 +136,46 @@ void AddMessageTies(const MatchedComm& matches, std::vector<Tie>* ties) {
     tie.spread_ps = std::abs(SaturatingSubtract(high_ps, low_ps) / 2);
     tie.count = SaturatingAdd(above.count, below->count);
     tie.uncertainty = static_cast<double>(tie.spread_ps);
+    tie.repairs = above.repairs || below->repairs;
     ties->push_back(tie);
   }
 }
 
-// Offsets of all ranks along the most certain ties.
+// Whether so few or so uneven differences tell an offset.
+bool IsClear(int64_t offset_ps, int64_t spread_ps, int64_t count) {
+  const int64_t size_ps = offset_ps == INT64_MIN ? INT64_MAX : std::abs(offset_ps);
+  return count >= kMinClockMatches && size_ps > SaturatingMultiply(kClockOffsetSpreads, spread_ps);
+}
+
+bool IsLarge(int64_t offset_ps) {
+  return offset_ps > kMinClockOffsetPs || offset_ps < -kMinClockOffsetPs;
+}
+
+// Offsets of all ranks along the most certain ties. Without `all_ties`, of those that tell no
+// offset the small ones say that two clocks agree; a large one says nothing, unless the two ranks'
+// times are impossible without it.
 class Tree {
  public:
-  explicit Tree(size_t ranks_count) : parent_(ranks_count), neighbours_(ranks_count) {
+  Tree(size_t ranks_count, bool all_ties)
+      : all_ties_(all_ties), parent_(ranks_count), neighbours_(ranks_count) {
     std::iota(parent_.begin(), parent_.end(), 0);
   }
 
   void Build(std::vector<Tie> ties) {
+    for (Tie& tie : ties) {
+      if (!all_ties_ && IsUsed(tie) && !tie.repairs &&
+          !IsClear(tie.ahead_ps, tie.spread_ps, tie.count)) {
+        tie.ahead_ps = 0;
+      }
+    }
     std::sort(ties.begin(), ties.end(),
               [](const Tie& x, const Tie& y) { return x.Key() < y.Key(); });
     for (const Tie& tie : ties) {
-      const uint32_t a = RootOf(tie.a), b = RootOf(tie.b);
-      if (a == b) continue;
-      parent_[std::max(a, b)] = std::min(a, b);
+      if (!IsUsed(tie) || !Join(tie)) continue;
       neighbours_[tie.a].push_back(tie);
       neighbours_[tie.b].push_back(tie);
     }
+    CountUncertain(ties);
   }
 
   // The reference of each set of ranks that ties connect is the one whose clock is in the
@@ -155,7 +184,6 @@ class Tree {
     std::vector<bool> reached(neighbours_.size(), false);
     for (uint32_t first = 0; first < neighbours_.size(); ++first) {
       if (reached[first]) continue;
-      ++sets_count_;
       std::vector<uint32_t> set = FillFrom(first, offsets);
       for (const uint32_t rank : set) reached[rank] = true;
       if (set.size() < 2) continue;
@@ -166,9 +194,43 @@ class Tree {
     }
   }
 
+  // Sets of ranks that do nothing together.
   size_t sets_count() const { return sets_count_; }
+  // Ranks whose ties to most of those that they do something with tell no offset.
+  size_t uncertain_count() const { return uncertain_count_; }
 
  private:
+  bool IsUsed(const Tie& tie) const {
+    return all_ties_ || tie.repairs || !IsLarge(tie.ahead_ps) ||
+           IsClear(tie.ahead_ps, tie.spread_ps, tie.count);
+  }
+
+  // False when they were joined before.
+  bool Join(const Tie& tie) {
+    const uint32_t a = RootOf(tie.a), b = RootOf(tie.b);
+    if (a == b) return false;
+    parent_[std::max(a, b)] = std::min(a, b);
+    return true;
+  }
+
+  // Joins what unused ties would: each set so made has one largest part, and the rest.
+  void CountUncertain(const std::vector<Tie>& ties) {
+    std::vector<size_t> part_size(parent_.size(), 0);
+    for (uint32_t rank = 0; rank < parent_.size(); ++rank) ++part_size[RootOf(rank)];
+    for (const Tie& tie : ties) Join(tie);
+    std::vector<size_t> largest(parent_.size(), 0);
+    for (uint32_t rank = 0; rank < parent_.size(); ++rank) {
+      size_t& of_set = largest[RootOf(rank)];
+      of_set = std::max(of_set, part_size[rank]);
+    }
+    uncertain_count_ = parent_.size();
+    for (uint32_t rank = 0; rank < parent_.size(); ++rank) {
+      if (RootOf(rank) != rank) continue;
+      ++sets_count_;
+      uncertain_count_ -= largest[rank];
+    }
+  }
+
   // Sets the offsets against `reference` of all that ties connect with it; returns these.
   std::vector<uint32_t> FillFrom(uint32_t reference, std::vector<ClockOffset>* offsets) {
     std::vector<std::pair<uint32_t, uint32_t>> open{{reference, kNone}};  // And from where.
@@ -202,9 +264,11 @@ class Tree {
     return rank;
   }
 
+  const bool all_ties_;
   std::vector<uint32_t> parent_;
   std::vector<std::vector<Tie>> neighbours_;
   size_t sets_count_ = 0;
+  size_t uncertain_count_ = 0;
 };
 
 // How many collectives and messages cannot be as the times say, and by how much in all.
@@ -245,15 +309,14 @@ Impossible ImpossibleOf(const MatchedComm& matches, const std::vector<ClockOffse
   return impossible;
 }
 
-bool IsClear(const ClockOffset& offset) {
-  const int64_t size_ps = offset.offset_ps == INT64_MIN ? INT64_MAX : std::abs(offset.offset_ps);
-  return offset.matched_count >= kMinClockMatches && size_ps > kMinClockOffsetPs &&
-         size_ps > SaturatingMultiply(kClockOffsetSpreads, offset.spread_ps);
+bool IsClearOffset(const ClockOffset& offset) {
+  return IsLarge(offset.offset_ps) &&
+         IsClear(offset.offset_ps, offset.spread_ps, offset.matched_count);
 }
 
 std::string Us(int64_t ps) { return absl::StrFormat("%.1f us", static_cast<double>(ps) / 1e6); }
 
-void Describe(size_t sets_count, ClockEstimate* estimate) {
+void Describe(const Tree& tree, ClockEstimate* estimate) {
   if (estimate->should_align) {
     const ClockOffset* largest = &estimate->offsets.front();
     for (const ClockOffset& one : estimate->offsets) {
@@ -277,37 +340,65 @@ void Describe(size_t sets_count, ClockEstimate* estimate) {
                      " collectives or messages end on one rank before another joins them, and no "
                      "offsets of clocks explain it: times across ranks are as recorded"));
   }
-  if (sets_count > 1 && estimate->should_align) {
+  if (!estimate->should_align) return;
+  if (tree.uncertain_count() > 0) {
     estimate->notices.push_back(absl::StrCat(
-        "ranks fall into ", sets_count,
+        "clocks of ", tree.uncertain_count(),
+        " ranks were not aligned with the others': what they did together is too little, or ends "
+        "too unevenly, to tell an offset"));
+  }
+  if (tree.sets_count() > 1) {
+    estimate->notices.push_back(absl::StrCat(
+        "ranks fall into ", tree.sets_count(),
         " sets that do nothing together: clocks were aligned within each of them only"));
   }
+}
+
+ClockEstimate UnknownClocks(const JobTimeline& job) {
+  ClockEstimate estimate;
+  for (const RankTimeline& rank : job.ranks) estimate.offsets.push_back({.rank = rank.rank});
+  return estimate;
 }
 
 }  // namespace
 
 ClockEstimate EstimateClocks(const JobTimeline& job, const MatchedComm& matches) {
   CHECK(matches.ranks.size() == job.ranks.size());
-  ClockEstimate estimate;
-  for (const RankTimeline& rank : job.ranks) estimate.offsets.push_back({.rank = rank.rank});
+  ClockEstimate estimate = UnknownClocks(job);
   if (job.simulated || job.ranks.size() < 2) return estimate;
   std::vector<Tie> ties;
   AddCollectiveTies(matches, &ties);
   AddMessageTies(matches, &ties);
-  Tree tree(job.ranks.size());
-  tree.Build(std::move(ties));
-  tree.Fill(&estimate.offsets);
   const Impossible recorded = ImpossibleOf(matches, nullptr);
-  const Impossible aligned = ImpossibleOf(matches, &estimate.offsets);
-  estimate.impossible_count = recorded.count;
-  estimate.impossible_aligned_count = aligned.count;
-  const bool some_clear = std::any_of(estimate.offsets.begin(), estimate.offsets.end(), IsClear);
-  const bool repairs = recorded.count > 0 && aligned.ps <= recorded.ps / 2;
+  const auto repairs = [&recorded](const Impossible& left) {
+    return recorded.count > 0 && left.ps <= recorded.ps / 2;
+  };
+  std::vector<ClockOffset> by_all = estimate.offsets, by_certain = estimate.offsets;
+  Tree tree_of_all(job.ranks.size(), /*all_ties=*/true);
+  tree_of_all.Build(ties);
+  tree_of_all.Fill(&by_all);
+  Tree tree_of_certain(job.ranks.size(), /*all_ties=*/false);
+  tree_of_certain.Build(std::move(ties));
+  tree_of_certain.Fill(&by_certain);
+  const Impossible left_by_all = ImpossibleOf(matches, &by_all);
+  const Impossible left_by_certain = ImpossibleOf(matches, &by_certain);
+  // That much less is impossible speaks for all of them.
+  const bool use_all =
+      (repairs(left_by_all) && !repairs(left_by_certain)) ||
+      (left_by_certain.count > 0 && 2 * left_by_all.count <= left_by_certain.count);
+  const std::vector<ClockOffset>& offsets = use_all ? by_all : by_certain;
+  const Impossible& aligned = use_all ? left_by_all : left_by_certain;
+  const bool some_clear = std::any_of(offsets.begin(), offsets.end(), IsClearOffset);
   const int64_t matched_count =
       static_cast<int64_t>(matches.collectives.size() + matches.messages.size());
   const bool harms = aligned.ps > recorded.ps && aligned.count > matched_count / 100;
-  estimate.should_align = repairs || (some_clear && !harms);
-  Describe(tree.sets_count(), &estimate);
+  estimate.should_align = repairs(aligned) || (some_clear && !harms);
+  // What is not used is told with all that is known of it.
+  const bool tell_all = use_all || !estimate.should_align;
+  estimate.impossible_count = recorded.count;
+  estimate.impossible_aligned_count = tell_all ? left_by_all.count : aligned.count;
+  estimate.offsets = tell_all ? std::move(by_all) : std::move(by_certain);
+  Describe(tell_all ? tree_of_all : tree_of_certain, &estimate);
   return estimate;
 }
 
@@ -348,6 +439,7 @@ JobTimeline AlignClocks(JobTimeline job, const ClockEstimate& estimate) {
 }
 
 ClockEstimate EstimateAndAlign(bool align, JobTimeline* job) {
+  if (job->simulated || job->ranks.size() < 2) return UnknownClocks(*job);
   ClockEstimate estimate = EstimateClocks(*job, MatchComm(*job));
   if (estimate.should_align && !align) {
     job->notices.push_back("clocks of ranks disagree and were kept as recorded, as was asked for");

@@ -43,7 +43,11 @@ struct ClockEstimate {
 // all of them at about the same time (but all-to-alls of unequal sizes): of two ranks, the
 // half-sample mode of the differences of ends. Messages in both directions bound an offset; of the
 // possible ones the smallest is taken. Ranks are tied to the lowest one by the most certain such
-// pairs (a spanning tree).
+// pairs (a spanning tree). A pair's offset counts when it is kClockOffsetSpreads times its spread,
+// of kMinClockMatches or more, or makes possible what is not; else, up to kMinClockOffsetPs, the
+// two are taken to have one clock; beyond it the pair says nothing, and a rank without another tie
+// stays as recorded, with a notice. All pairs count where that leaves half as much impossible, and
+// in the offsets of an estimate that should not be aligned.
 //
 // should_align: something is impossible by the recorded times and the offsets make most of it
 // possible; or some offset is beyond both kMinClockOffsetPs and kClockOffsetSpreads times its

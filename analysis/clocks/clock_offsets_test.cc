@@ -230,6 +230,35 @@ TEST(ClockOffsetsTest, RanksThatDoNothingTogetherKeepTheirClocks) {
   EXPECT_THAT(estimate.notices[1], HasSubstr("2 sets"));
 }
 
+// Rank 1 is 5 ms ahead. With rank 0, rank 2 has one collective, which it ends 300 us later; rank 3
+// ten, which it ends -1,000, -800, ..., 800 us later; rank 4 ten, -40, ..., 40 us later: all of
+// them possible.
+TEST(ClockOffsetsTest, WhatIsNotClearIsNotMovedWithWhatIs) {
+  FakeJob fake(5);
+  const auto pair = [&fake](int32_t other, int64_t at_us, int64_t ahead_us) {
+    const uint32_t group = static_cast<uint32_t>(other);
+    fake.Collective(0, group, Type::kAllReduce, 8, at_us * 1000, (at_us + 3000) * 1000);
+    fake.Collective(other, group, Type::kAllReduce, 8, (at_us + ahead_us) * 1000,
+                    (at_us + ahead_us + 3000) * 1000);
+  };
+  for (int32_t other = 1; other <= 4; ++other) fake.AddGroup("", {0, other});
+  for (int64_t i = 0; i < 10; ++i) {
+    pair(1, 10'000 + 20'000 * i, 5000);
+    pair(3, 15'000 + 20'000 * i, 200 * i - 1000);
+    pair(4, 20'000 + 20'000 * i, 20 * (i % 5) - 40);
+  }
+  pair(2, 300'000, 300);
+  const ClockEstimate estimate = EstimateOf(fake.Timeline());
+  ASSERT_TRUE(estimate.should_align);
+  EXPECT_EQ(estimate.offsets[0].offset_ps, 0);
+  EXPECT_EQ(estimate.offsets[1].offset_ps, -5000 * kUs);
+  EXPECT_EQ(estimate.offsets[2].offset_ps, 0);
+  EXPECT_EQ(estimate.offsets[3].offset_ps, 0);
+  EXPECT_EQ(estimate.offsets[4].offset_ps, 0);
+  ASSERT_THAT(estimate.notices, SizeIs(2));
+  EXPECT_THAT(estimate.notices[1], HasSubstr("clocks of 2 ranks were not aligned"));
+}
+
 TEST(ClockOffsetsTest, ASimulationHasOneClock) {
   FakeJob fake(2);
   fake.Collective(0, kWorldGroup, Type::kAllReduce, 8, 1'000'000, 1'040'000);
