@@ -36,7 +36,7 @@ TEST(ExportCommandTest, AnExportByCommandIsTakenByPromtool) {
   ASSERT_EQ(ran.exit_code, 0) << ran.err;
   EXPECT_EQ(ran.json()["samples"], 50 * kHistorySamples);
   prometheus.Stop();
-  const PromtoolRun run = RunPromtool({"tsdb", "create-blocks-from", "openmetrics",
+  const ProgramRun run = RunPromtool({"tsdb", "create-blocks-from", "openmetrics",
                                        "--max-block-duration=512h", path, prometheus.data_dir()});
   ASSERT_EQ(run.exit_code, 0) << run.output;
   prometheus.Start();

@@ -42,7 +42,7 @@ TEST(ExportOpenMetricsTest, PrometheusAnswersEverySampleOfAnImportedExport) {
     EXPECT_EQ(counts->samples, 901 * kHistorySamples);
   }
   prometheus.Stop();
-  const PromtoolRun run = RunPromtool({"tsdb", "create-blocks-from", "openmetrics",
+  const ProgramRun run = RunPromtool({"tsdb", "create-blocks-from", "openmetrics",
                                        "--max-block-duration=512h", path, prometheus.data_dir()});
   ASSERT_EQ(run.exit_code, 0) << run.output;
   prometheus.Start();
