@@ -27,7 +27,7 @@ TEST(OpenMetricsTextTest, HeadersNameTypeUnitAndHelp) {
             "# TYPE chakrad_trace_collective_bus_bandwidth_bytes_per_second gauge\n"
             "# UNIT chakrad_trace_collective_bus_bandwidth_bytes_per_second bytes_per_second\n"
             "# HELP chakrad_trace_collective_bus_bandwidth_bytes_per_second Bus bandwidth of these "
-            "operations, mean weighted by bytes.\n");
+            "operations: all bytes over all time.\n");
 }
 
 TEST(OpenMetricsTextTest, LabelsAreSortedEscapedAndNeverEmpty) {
