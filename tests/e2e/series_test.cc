@@ -83,7 +83,7 @@ TEST(SeriesTest, WhatMetricsShowOfATraceIsWhatAnalyzeSays) {
   TestServer server;
   ASSERT_OK_AND_ASSIGN(
       const v1::Trace trace,
-      server.Upload(ReadFolder("tests/data/collected/mlp_dp/w2"), Labelled("a \"job\"\n\\")));
+      server.Upload(ReadFolder("tests/data/collected/mlp_dp/w2"), Labelled("a \"job\" \\ {x}")));
   const auto metrics = ScrapeWith(server, "chakrad_trace_span_seconds", 1);
   const Ran ran = Chakra(server, {"analyze", trace.name(), "--output", "json"});
   ASSERT_EQ(ran.exit_code, 0) << ran.err;
