@@ -37,7 +37,7 @@ TEST(ExportCommandTest, AnExportByCommandIsTakenByPromtool) {
   EXPECT_EQ(ran.json()["samples"], 50 * kHistorySamples);
   prometheus.Stop();
   const ProgramRun run = RunPromtool({"tsdb", "create-blocks-from", "openmetrics",
-                                       "--max-block-duration=512h", path, prometheus.data_dir()});
+                                      "--max-block-duration=512h", path, prometheus.data_dir()});
   ASSERT_EQ(run.exit_code, 0) << run.output;
   prometheus.Start();
   std::vector<SeriesRecord> wanted;

@@ -43,7 +43,7 @@ TEST(ExportOpenMetricsTest, PrometheusAnswersEverySampleOfAnImportedExport) {
   }
   prometheus.Stop();
   const ProgramRun run = RunPromtool({"tsdb", "create-blocks-from", "openmetrics",
-                                       "--max-block-duration=512h", path, prometheus.data_dir()});
+                                      "--max-block-duration=512h", path, prometheus.data_dir()});
   ASSERT_EQ(run.exit_code, 0) << run.output;
   prometheus.Start();
   EXPECT_EQ(DifferenceOf(SamplesOf(records), StoredSamples(prometheus, 190)), "");
