@@ -7,16 +7,13 @@
 #include "server/analysis/list_budget.h"
 #include "server/analysis/notices.h"
 #include "server/analysis/sections.h"
+#include "trace/model/queue_name.h"
 
 namespace chakrad {
 namespace {
 
 // Device queues of a rank that are listed: real ones have a dozen.
 constexpr size_t kMaxQueuesListed = 64;
-
-std::string QueueName(const Queue& queue) {
-  return absl::StrCat("device ", queue.device, " stream ", queue.raw_id);
-}
 
 void ToProto(const LaunchStats& stats, const RankTrace& trace, v1::LaunchStats* proto) {
   proto->set_rank(stats.rank);

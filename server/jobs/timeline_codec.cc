@@ -1,9 +1,9 @@
 #include "server/jobs/timeline_codec.h"
 
-#include "absl/strings/str_cat.h"
 #include "chakrad/v1/job.pb.h"
 #include "common/check.h"
 #include "common/utf8.h"
+#include "trace/model/queue_name.h"
 
 namespace chakrad {
 namespace {
@@ -14,12 +14,6 @@ uint32_t IndexOf(const std::string& text, std::map<std::string, uint32_t>* known
   const auto [it, is_new] = known->emplace(text, static_cast<uint32_t>(known->size()));
   if (is_new) *added->Add() = text;
   return it->second;
-}
-
-std::string QueueName(const Queue& queue) {
-  if (queue.kind == Queue::Kind::kHostThread) return absl::StrCat("thread ", queue.raw_id);
-  if (queue.device < 0) return absl::StrCat("stream ", queue.raw_id);
-  return absl::StrCat("device ", queue.device, " stream ", queue.raw_id);
 }
 
 }  // namespace
